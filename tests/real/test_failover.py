@@ -1,8 +1,8 @@
-"""A leader that is paused for longer than its lease writes nothing after another has written.
+"""A leader that is paused for longer than its lease writes nothing after the new leader's write.
 
-The audit log of the API server is the witness. `python -m tests.real.failover` plays fifty rounds.
-What a fence cannot hold back is a write that was stopped in the microseconds between the last look
-at the clock and the system call: at this rate, once in thousands of rounds.
+The test reads the audit log of kube-apiserver. `python -m tests.real.failover` runs fifty rounds.
+The fence cannot block a write if the process was paused in the microseconds between its check of
+the clock and the system call: at this rate, once in thousands of rounds.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -11,45 +11,47 @@ from random import Random
 
 import pytest
 
-from tests.real.failover.audit_log import Round, Written, judged
-from tests.real.failover.rounds import Rhythm, ready, staged
+from tests.real.failover.audit_log import AuditedWrite, Round, failover_result
+from tests.real.failover.rounds import LeaseTimings, replica_pair, running_replicas
 
 ROUNDS = 3
 
-# Slow enough that no leader loses its lease because a busy machine stutters.
-RHYTHM = Rhythm(lease_seconds=7, renew_seconds=5.0, retry_seconds=0.3)
+# Long enough that no leader loses its lease on a busy machine.
+LEASE_TIMINGS = LeaseTimings(lease_seconds=7, renew_seconds=5.0, retry_seconds=0.3)
 
-# What a busy machine may add before another replica writes.
+# The additional failover time that is allowed for a busy machine.
 SLACK_SECONDS = 30.0
 
 
 @pytest.mark.timeout(180)
-async def test_no_write_of_a_stopped_leader_follows_the_first_write_of_the_new_one(
+async def test_no_write_of_a_paused_leader_follows_the_first_write_of_the_new_one(
     tmp_path: Path,
 ) -> None:
-    with staged(tmp_path, rhythm=RHYTHM) as stage:
-        async with ready(stage) as client:
+    with replica_pair(tmp_path, timings=LEASE_TIMINGS) as pair:
+        async with running_replicas(pair) as client:
             rng = Random(0)
-            rounds = [await stage.play(client, rng=rng) for _ in range(ROUNDS)]
-        writes = stage.accepted()
+            rounds = [await pair.fail_over(client, rng=rng) for _ in range(ROUNDS)]
+        writes = pair.accepted_writes()
 
-    verdicts = [judged(each, writes) for each in rounds]
-    assert [each.late for each in verdicts] == [[]] * ROUNDS
-    # Each replica has led, and been stopped.
+    results = [failover_result(each, writes) for each in rounds]
+    assert [each.late for each in results] == [[]] * ROUNDS
+    # Each replica has led, and has been paused.
     assert {each.old for each in rounds} == {each.new for each in rounds}
     assert all(
-        RHYTHM.renew_seconds <= each.failover_seconds < RHYTHM.lease_seconds + SLACK_SECONDS
-        for each in verdicts
+        LEASE_TIMINGS.renew_seconds
+        <= each.failover_seconds
+        < LEASE_TIMINGS.lease_seconds + SLACK_SECONDS
+        for each in results
     )
 
 
-def test_the_verdict_names_a_late_write() -> None:
+def test_the_failover_result_contains_a_late_write() -> None:
     began = datetime(2026, 1, 1, tzinfo=UTC)
 
-    def write(agent: str, received_seconds: float, answered_seconds: float) -> Written:
-        return Written(
+    def write(agent: str, received_seconds: float, answered_seconds: float) -> AuditedWrite:
+        return AuditedWrite(
             agent=agent,
-            what="patch configmaps target-0",
+            description="patch configmaps target-0",
             code=200,
             received_time=began + timedelta(seconds=received_seconds),
             answered_time=began + timedelta(seconds=answered_seconds),
@@ -61,11 +63,11 @@ def test_the_verdict_names_a_late_write() -> None:
         old="old",
         new="new",
         stopped_time=began,
-        woken_time=began + timedelta(seconds=5),
+        resumed_time=began + timedelta(seconds=5),
         ended_time=began + timedelta(seconds=6),
     )
 
-    verdict = judged(played, [early, slow, first, late])
+    result = failover_result(played, [early, slow, first, late])
 
-    assert verdict.late == [slow, late]
-    assert verdict.failover_seconds == 4
+    assert result.late == [slow, late]
+    assert result.failover_seconds == 4

@@ -1,19 +1,19 @@
 """A former leader starts no reconcile, and makes no external write.
 
-`python -m tests.real.failover.external_writes` plays more rounds, and compares versions.
+`python -m tests.real.failover.external_writes` runs more rounds, and compares versions.
 """
 
 import pytest
 
-from tests.real.failover.external_writes import Fault, played
-from tests.real.test_failover import RHYTHM
+from tests.real.failover.external_writes import Fault, run_rounds
+from tests.real.test_failover import LEASE_TIMINGS
 
 
 @pytest.mark.timeout(300)
 async def test_a_former_leader_starts_no_reconcile_and_no_external_write() -> None:
     faults: list[Fault] = ["stopped", "cut off", "stopped"]
 
-    found = await played(faults, seed=0, rhythm=RHYTHM)
+    found = await run_rounds(faults, seed=0, timings=LEASE_TIMINGS)
 
     assert [(each.fault, each.begun, each.wrote) for each in found] == [
         ("stopped", 0, 0),

@@ -1,4 +1,4 @@
-"""managedFields: both implementations give the same result for every write."""
+"""managedFields: kube-apiserver and the embedded server give the same result for every write."""
 
 import copy
 import json

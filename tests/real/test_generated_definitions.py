@@ -24,34 +24,34 @@ EVERYTHINGS: Final = "/apis/every.example.com/v1/namespaces/default/everythings"
 STRICT: Final = "fieldValidation=Strict"
 DRY: Final = "dryRun=All"
 
-# How often is asked before giving up; each answer takes the server a millisecond or more.
-PATIENCE: Final = 5000
+# The number of requests before giving up; each takes at least a millisecond.
+MAX_REQUESTS: Final = 5000
 
 
-class Both(NamedTuple):
-    """The real server and our own, asked the same things."""
+class ServerPair(NamedTuple):
+    """Callers of the real and the embedded server."""
 
     real: HttpCaller
-    ours: HttpCaller
+    embedded: HttpCaller
 
 
 @pytest.fixture(scope="module")
-def both(control_plane: RealControlPlane) -> Iterator[Both]:
-    """Both servers, which know the kind that uses every feature."""
+def servers(control_plane: RealControlPlane) -> Iterator[ServerPair]:
+    """Both servers, with the definition of the kind that uses every feature."""
     with running_embedded_control_plane(clock=SystemClock()) as embedded:
-        with control_plane.caller() as real, embedded.caller() as ours:
-            for server in (real, ours):
+        with control_plane.caller() as real, embedded.caller() as simulated:
+            for server in (real, simulated):
                 install(server, Everything)
-            yield Both(real, ours)
+            yield ServerPair(real, simulated)
 
 
 def install(server: HttpCaller, kind: type[Resource]) -> None:
-    """Define the kind, and ask for its objects until they are served."""
+    """Create the kind's definition, and wait until its objects are served."""
     where = kind.resource_type
     response = server.call("POST", f"{DEFINITIONS}?{STRICT}", as_document(crd_of(kind)))
     assert response.status in (201, 409), response.body
     path = f"/apis/{where.gvk.api_version}/{where.plural}"
-    for _ in range(PATIENCE):
+    for _ in range(MAX_REQUESTS):
         if server.call("GET", path).status == 200:
             return
     pytest.fail(f"{where} was never served")
@@ -59,41 +59,43 @@ def install(server: HttpCaller, kind: type[Resource]) -> None:
 
 @pytest.mark.parametrize("kind", example_kinds(), ids=lambda kind: kind.__qualname__)
 def test_the_definition_of_an_example_is_accepted_with_strict_validation(
-    kind: type[Resource], both: Both
+    kind: type[Resource], servers: ServerPair
 ) -> None:
     crd = as_document(crd_of(kind))
-    # Applied: some other test may have installed it on this server before.
+    # Applied, because another test may have installed it.
     path = f"{DEFINITIONS}/{crd['metadata']['name']}?{STRICT}&{DRY}&fieldManager=tests&force=true"
 
-    response = both.real.call("PATCH", path, crd, sends="application/apply-patch+yaml")
+    response = servers.real.call("PATCH", path, crd, sends="application/apply-patch+yaml")
 
     assert (response.status in (200, 201), response.warnings) == (True, ())
 
 
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
-def test_every_built_in_part_can_be_embedded_in_a_custom_resource(module: str, both: Both) -> None:
+def test_every_built_in_part_can_be_embedded_in_a_custom_resource(
+    module: str, servers: ServerPair
+) -> None:
     crd = as_document(crd_of(kind_with_parts_of(module)))
 
-    response = both.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
+    response = servers.real.call("POST", f"{DEFINITIONS}?{STRICT}&{DRY}", crd)
 
     assert (response.status, response.warnings) == (201, ())
 
 
-def normal(crd: Document) -> Any:
-    """A definition without what the server adds to every one."""
+def normalized(crd: Document) -> Any:
+    """A definition without the fields that the server adds to all."""
     spec = {key: value for key, value in crd["spec"].items() if key != "conversion"}
     return {"name": crd["metadata"]["name"], "spec": spec}
 
 
-def test_the_server_stores_a_kind_with_every_feature_unchanged(both: Both) -> None:
-    made = as_document(crd_of(Everything))
+def test_the_server_stores_a_kind_with_every_feature_unchanged(servers: ServerPair) -> None:
+    created = as_document(crd_of(Everything))
 
-    stored = [server.call("GET", f"{DEFINITIONS}/{crd_of(Everything).name}") for server in both]
+    stored = [server.call("GET", f"{DEFINITIONS}/{crd_of(Everything).name}") for server in servers]
 
-    assert [normal(each.json()) for each in stored] == [normal(made), normal(made)]
+    assert [normalized(each.json()) for each in stored] == [normalized(created)] * 2
 
 
-def named(spec: Any, name: str = "drawn", **metadata: Any) -> dict[str, Any]:
+def everything(spec: Any, name: str = "drawn", **metadata: Any) -> dict[str, Any]:
     return {
         "apiVersion": "every.example.com/v1",
         "kind": "Everything",
@@ -102,8 +104,8 @@ def named(spec: Any, name: str = "drawn", **metadata: Any) -> dict[str, Any]:
     }
 
 
-def verdict(response: HttpResponse) -> dict[str, Any]:
-    """What became of an object: what it is now, or why not, in whatever order."""
+def result(response: HttpResponse) -> dict[str, Any]:
+    """The stored object, or the error with its causes in sorted order."""
     body = response.json()
     if response.status in (200, 201):
         return {"status": response.status, "obj": {**body, "metadata": None}}
@@ -125,96 +127,107 @@ def good_spec(**changes: Any) -> Any:
     return json.loads(Codec().encode(Spec(image="nginx", must_say=None))) | changes
 
 
-# Servers stay as they are: nothing of all this is kept.
+# The requests are dry runs, which leave the servers unchanged.
 EXAMPLES: Final = settings(
     max_examples=2 * settings().max_examples,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
-def assert_enough(seen: Counter[int], *verdicts: int) -> None:
-    """Fail unless all of these were given often."""
-    assert min(seen[each] for each in verdicts) > EXAMPLES.max_examples / 10, seen
+def assert_enough(seen: Counter[int], *statuses: int) -> None:
+    """Fail unless each of these statuses was frequent."""
+    assert min(seen[each] for each in statuses) > EXAMPLES.max_examples / 10, seen
 
 
-def test_both_servers_accept_and_refuse_the_same_objects(both: Both) -> None:
+def test_both_servers_accept_and_reject_the_same_objects(servers: ServerPair) -> None:
     seen: Counter[int] = Counter()
 
     @EXAMPLES
     @given(parts("spec"))
-    # As a text of some format the real server takes a list, unless a rule looks at it.
+    # kube-apiserver accepts a list as a string with a format, unless a rule reads it.
     @example(good_spec(day=[]))
     @example(good_spec(since=["2026-01-02"]))
-    # A null is nothing where it is described, even what every resource has.
+    # A null counts as absent where the schema describes the field.
     @example(good_spec(config={"apiVersion": "v1", "kind": None}))
     @example(good_spec(config={"apiVersion": "v1", "kind": "ConfigMap", "metadata": None}))
     @example(good_spec(someObject={"apiVersion": "v1", "kind": None}))
     @example(good_spec(someObject={"apiVersion": "v1", "kind": "ConfigMap", "metadata": None}))
     def same(spec: Any) -> None:
-        real, ours = (
-            verdict(server.call("POST", f"{EVERYTHINGS}?{DRY}", named(spec))) for server in both
+        real, embedded = (
+            result(server.call("POST", f"{EVERYTHINGS}?{DRY}", everything(spec)))
+            for server in servers
         )
         seen[real["status"]] += 1
-        assert ours == real
+        assert embedded == real
 
     same()
 
     assert_enough(seen, 201, 422)
 
 
-class Kept(NamedTuple):
+class StoredObject(NamedTuple):
     """An object on a server, to be updated."""
 
     server: HttpCaller
     metadata: Mapping[str, Any]
 
     def put(self, subresource: str = "", **parts: Any) -> dict[str, Any]:
-        """What would become of it."""
+        """The result of a dry-run update."""
         path = f"{EVERYTHINGS}/{self.metadata['name']}{subresource}?{DRY}"
-        return verdict(self.server.call("PUT", path, {**named(None), **parts} | self._about()))
+        return result(
+            self.server.call("PUT", path, {**everything(None), **parts} | self._identity())
+        )
 
-    def _about(self) -> dict[str, Any]:
+    def _identity(self) -> dict[str, Any]:
         return {"metadata": {key: self.metadata[key] for key in ("name", "resourceVersion")}}
 
 
 @pytest.fixture
-def kept(both: Both) -> Iterator[tuple[Kept, Kept]]:
+def stored(servers: ServerPair) -> Iterator[tuple[StoredObject, StoredObject]]:
     """The same object on both servers."""
-    made = [server.call("POST", EVERYTHINGS, named(good_spec(size=3), "kept")) for server in both]
-    assert [each.status for each in made] == [201, 201]
-    real, ours = (
-        Kept(server, each.json()["metadata"]) for server, each in zip(both, made, strict=True)
+    responses = [
+        server.call("POST", EVERYTHINGS, everything(good_spec(size=3), "stored"))
+        for server in servers
+    ]
+    assert [each.status for each in responses] == [201, 201]
+    real, embedded = (
+        StoredObject(server, each.json()["metadata"])
+        for server, each in zip(servers, responses, strict=True)
     )
-    yield real, ours
-    for server in both:
-        server.call("DELETE", f"{EVERYTHINGS}/kept")
+    yield real, embedded
+    for server in servers:
+        server.call("DELETE", f"{EVERYTHINGS}/stored")
 
 
-def test_both_servers_accept_and_refuse_the_same_updates(kept: tuple[Kept, Kept]) -> None:
+def test_both_servers_accept_and_reject_the_same_updates(
+    stored: tuple[StoredObject, StoredObject],
+) -> None:
     seen: Counter[int] = Counter()
 
     @EXAMPLES
     @given(parts("spec"))
     def same(change: Any) -> None:
         spec = good_spec() | change if isinstance(change, dict) else change
-        real, ours = (each.put(spec=spec) for each in kept)
+        real, embedded = (each.put(spec=spec) for each in stored)
         seen[real["status"]] += 1
-        assert ours == real
+        assert embedded == real
 
     same()
 
     assert_enough(seen, 200, 422)
 
 
-def test_both_servers_accept_and_refuse_the_same_status_updates(kept: tuple[Kept, Kept]) -> None:
+def test_both_servers_accept_and_reject_the_same_status_updates(
+    stored: tuple[StoredObject, StoredObject],
+) -> None:
     seen: Counter[int] = Counter()
 
     @EXAMPLES
     @given(parts("status"))
     def same(status: Any) -> None:
-        real, ours = (each.put("/status", spec=good_spec(), status=status) for each in kept)
+        real, embedded = (each.put("/status", spec=good_spec(), status=status) for each in stored)
         seen[real["status"]] += 1
-        assert ours == real
+        assert embedded == real
 
     same()
 
@@ -236,22 +249,22 @@ def test_both_servers_accept_and_refuse_the_same_status_updates(kept: tuple[Kept
     ],
 )
 def test_the_server_refuses_values_that_the_class_forbids(
-    spec: Any, field: str, both: Both
+    spec: Any, field: str, servers: ServerPair
 ) -> None:
-    for server in both:
-        response = server.call("POST", f"{EVERYTHINGS}?{DRY}", named(spec))
+    for server in servers:
+        response = server.call("POST", f"{EVERYTHINGS}?{DRY}", everything(spec))
 
         causes = (response.json().get("details") or {}).get("causes") or ()
         assert response.status == 422
         assert field in [each["field"] for each in causes]
 
 
-def test_an_object_written_from_python_round_trips_through_the_server(both: Both) -> None:
+def test_an_object_written_from_python_round_trips_through_the_server(servers: ServerPair) -> None:
     written = good_spec()
 
-    for server in both:
-        response = server.call("POST", f"{EVERYTHINGS}?{DRY}&{STRICT}", named(written))
+    for server in servers:
+        response = server.call("POST", f"{EVERYTHINGS}?{DRY}&{STRICT}", everything(written))
         assert response.status == 201, response.body
-        kept = Codec().decode(Everything, response.body, wanted="read")
+        stored = Codec().decode(Everything, response.body, wanted="read")
         assert response.json()["spec"] == written
-        assert kept.spec == Spec(image="nginx", must_say=None)
+        assert stored.spec == Spec(image="nginx", must_say=None)

@@ -45,26 +45,26 @@ GHOSTS = definition(
 )
 
 
-async def nothing(obj: Any, ctx: sm.Context) -> sm.Outcome:
+async def do_nothing(obj: Any, ctx: sm.Context) -> sm.Outcome:
     return sm.Done()
 
 
-def of_config_maps() -> sm.Controller[core_v1.ConfigMap]:
-    return sm.Controller(core_v1.ConfigMap, reconcile=nothing)
+def config_map_controller() -> sm.Controller[core_v1.ConfigMap]:
+    return sm.Controller(core_v1.ConfigMap, reconcile=do_nothing)
 
 
-async def until(seen: RecordingObserver, is_so: Callable[[], object]) -> None:
+async def until(seen: RecordingObserver, condition: Callable[[], object]) -> None:
     async with SystemClock().timeout(WITHIN_SECONDS):
-        while not is_so():
+        while not condition():
             await seen.more()
 
 
-async def asked(operator: ProxiedOperator, path: str) -> tuple[int, str]:
+async def probe(operator: ProxiedOperator, path: str) -> tuple[int, str]:
     address = next(each for each in operator.seen.of(Listening) if each.what == "probes").address
     return await ask(ListenAddress("127.0.0.1", int(address.rpartition(":")[2])), path)
 
 
-async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive(
+async def test_an_operator_is_unready_but_alive_while_the_server_hangs(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "one")
@@ -72,25 +72,25 @@ async def test_a_server_that_hangs_makes_an_operator_unready_and_leaves_it_alive
 
     async with (
         fault_proxy(control_plane) as proxy,
-        running_operator(proxy, namespace, of_config_maps(), **settings) as operator,
+        running_operator(proxy, namespace, config_map_controller(), **settings) as operator,
     ):
         await until(operator.seen, lambda: operator.seen.of(ReadinessChanged))
-        assert await asked(operator, "/readyz") == (200, "ok\n")
+        assert await probe(operator, "/readyz") == (200, "ok\n")
 
         proxy.hangs = True
         began_at = SystemClock().monotonic()
         await until(operator.seen, lambda: operator.seen.of(ServerUnresponsive))
-        took_seconds = SystemClock().monotonic() - began_at
-        ready, why_not = await asked(operator, "/readyz")
-        alive, _ = await asked(operator, "/healthz")
+        detection_seconds = SystemClock().monotonic() - began_at
+        ready, why_not = await probe(operator, "/readyz")
+        alive, _ = await probe(operator, "/healthz")
 
         proxy.hangs = False
         await until(operator.seen, lambda: operator.seen.of(ServerRecovered))
-        looks = len(operator.seen.of(ReconcileFinished))
+        reconciles = len(operator.seen.of(ReconcileFinished))
         await client.create(config_map(namespace, "two"))
-        await until(operator.seen, lambda: len(operator.seen.of(ReconcileFinished)) > looks)
+        await until(operator.seen, lambda: len(operator.seen.of(ReconcileFinished)) > reconciles)
 
-    assert took_seconds < 20.0
+    assert detection_seconds < 20.0
     assert (ready, alive) == (503, 200)
     assert f"[-]api-server failed: {proxy.url} has not responded for" in why_not
     assert f"ConfigMap {namespace}/*" in why_not
@@ -100,18 +100,18 @@ async def test_a_missing_definition_blocks_only_its_own_controller(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "one")
-    ghosts = sm.Controller(Ghost, reconcile=nothing, name="ghost")
+    ghosts = sm.Controller(Ghost, reconcile=do_nothing, name="ghost")
 
     def started() -> list[str]:
         return [each.controller for each in operator.seen.of(ControllerStarted)]
 
     async with (
         fault_proxy(control_plane) as proxy,
-        running_operator(proxy, namespace, ghosts, of_config_maps(), **PROBES) as operator,
+        running_operator(proxy, namespace, ghosts, config_map_controller(), **PROBES) as operator,
     ):
         await until(operator.seen, started)
         assert started() == ["configmap"]
-        ready, why_not = await asked(operator, "/readyz")
+        ready, why_not = await probe(operator, "/readyz")
 
         await install(client, GHOSTS)
         await until(operator.seen, lambda: len(started()) == 2)
@@ -127,12 +127,14 @@ def too_busy(request: Request) -> Reply | None:
     return Reply(status=429, headers=(("Retry-After", "9" * 400),), body=b"{}")
 
 
-async def test_a_retry_after_of_400_digits_is_a_minute(
+async def test_a_retry_after_of_400_digits_is_limited_to_a_minute(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = too_busy
-        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(
+            proxy, namespace, config_map_controller(), **NO_PROBES
+        ) as operator:
             await until(operator.seen, lambda: operator.seen.of(WatchFailed))
 
     assert 60.0 <= operator.seen.of(WatchFailed)[0].wait_seconds < 62.0
@@ -155,12 +157,14 @@ async def test_an_endless_list_fails_and_is_retried_with_backoff(
 ) -> None:
     async with fault_proxy(control_plane) as proxy:
         proxy.answer = without_end
-        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(
+            proxy, namespace, config_map_controller(), **NO_PROBES
+        ) as operator:
             await until(operator.seen, lambda: len(operator.seen.of(WatchFailed)) == 2)
         lists = [each for each in proxy.requests if each.path.endswith("/configmaps")]
 
     assert isinstance(operator.seen.of(WatchFailed)[0].error, EndlessList)
-    # Two for each try; there may be a third by now.
+    # Two for each attempt; a third attempt may have begun.
     assert len(lists) <= 6
 
 
@@ -186,7 +190,9 @@ async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
     async with fault_proxy(control_plane) as proxy:
         body = bomb()
         proxy.answer = lambda request: exploding(request, body)
-        async with running_operator(proxy, namespace, of_config_maps(), **NO_PROBES) as operator:
+        async with running_operator(
+            proxy, namespace, config_map_controller(), **NO_PROBES
+        ) as operator:
             await until(operator.seen, lambda: operator.seen.of(WatchFailed))
 
     error = operator.seen.of(WatchFailed)[0].error
@@ -195,10 +201,10 @@ async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
     assert not operator.seen.of(LoopBlocked)
 
 
-def flooding(piece: bytes) -> bytes:
-    """The events of a piece, and behind each a hundred from the far future."""
+def flooding(chunk: bytes) -> bytes:
+    """The events of a chunk, each followed by a hundred with far-future resource versions."""
     lines: list[bytes] = []
-    for line in piece.splitlines(True):
+    for line in chunk.splitlines(True):
         lines.append(line)
         if not line.startswith((b'{"type":"ADDED"', b'{"type":"MODIFIED"')):
             continue
@@ -251,7 +257,7 @@ async def test_an_informer_survives_a_flood_of_events_with_far_future_revisions(
                     await SystemClock().sleep(0.05)
             names = {each.name for each in informer.lister.list()}
 
-    # Besides ours there is the root certificate that each namespace has, where something makes it.
+    # With kube-controller-manager, each namespace has a ConfigMap with the root certificate, too.
     assert most <= 2
     assert names <= {"one", "kube-root-ca.crt"}
 

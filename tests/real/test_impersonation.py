@@ -18,33 +18,37 @@ PODS = "/api/v1/namespaces/default/pods"
 MAX_REQUESTS = 2000
 
 
-def called(namespace: str, name: str) -> str:
+def user_text(namespace: str, name: str) -> str:
     return f'User "system:serviceaccount:{namespace}:{name}"'
 
 
-def refused(
+def rejection(
     cluster: ControlPlane, path: str, *, method: str = "GET", token: str | None, **headers: str
 ) -> tuple[int, str]:
-    """With which status and sentence a request is refused; ``Extra_Scope`` is a header, too."""
-    shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
-    with open_caller(cluster, token=token, headers=shown) as caller:
+    """The status and message of a request that is rejected; ``Extra_Scope`` is a header, too."""
+    impersonation = {
+        f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()
+    }
+    with open_caller(cluster, token=token, headers=impersonation) as caller:
         response = caller.call(method, path, {} if method == "POST" else None)
         body = response.json()
         return response.status, body.get("message", "")
 
 
 def user_of(cluster: ControlPlane, *, token: str | None, **headers: str) -> dict[str, Any]:
-    shown = {f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()}
-    with open_caller(cluster, token=token, headers=shown) as caller:
+    impersonation = {
+        f"Impersonate-{name.replace('_', '-')}": value for name, value in headers.items()
+    }
+    with open_caller(cluster, token=token, headers=impersonation) as caller:
         response = caller.call("POST", REVIEW, {})
         assert response.status == 201, response.json()
         user: dict[str, Any] = response.json()["status"]["userInfo"]
         return user
 
 
-# The rights for impersonation, by its way.
+# The permissions to impersonate. Constrained impersonation has verbs of its own.
 RULES = {
-    "old": [
+    "legacy": [
         {"verbs": ["impersonate"], "apiGroups": [""], "resources": ["users", "groups"]},
         {"verbs": ["create"], "apiGroups": [AUTHENTICATION], "resources": ["selfsubjectreviews"]},
     ],
@@ -56,7 +60,7 @@ RULES = {
             "resourceNames": ["jane"],
         },
     ],
-    "new": [
+    "constrained": [
         {
             "verbs": ["impersonate:user-info"],
             "apiGroups": [AUTHENTICATION],
@@ -74,8 +78,8 @@ RULES = {
 
 @pytest.fixture
 def tokens(control_plane: ControlPlane, namespace: str) -> Iterator[dict[str, str]]:
-    """Tokens of accounts that may speak for others in one way each, and never did before."""
-    made: dict[str, str] = {}
+    """Tokens of new accounts, each of which may impersonate by one kind of rule."""
+    created: dict[str, str] = {}
     with control_plane.caller() as admin:
         for name, rules in RULES.items():
             role = {"metadata": {"name": f"{namespace}-{name}"}, "rules": rules}
@@ -85,8 +89,8 @@ def tokens(control_plane: ControlPlane, namespace: str) -> Iterator[dict[str, st
             accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
             admin.call("POST", accounts, {"metadata": {"name": name}})
             response = admin.call("POST", f"{accounts}/{name}/token", {})
-            made[name] = response.json()["status"]["token"]
-        yield made
+            created[name] = response.json()["status"]["token"]
+        yield created
         for name in RULES:
             for kind in ("clusterroles", "clusterrolebindings"):
                 admin.call("DELETE", f"{RBAC}/{kind}/{namespace}-{name}")
@@ -101,7 +105,7 @@ def binding(namespace: str, name: str) -> dict[str, Any]:
 
 
 def wait_for(admin: HttpCaller, user: str, rules: list[dict[str, Any]]) -> None:
-    """Until the server knows the role."""
+    """Wait until kube-apiserver's RBAC cache has the role."""
     for rule in rules[:1]:
         what = {"verb": rule["verbs"][0], "group": rule["apiGroups"][0], "name": "jane"}
         spec = {"user": user, "resourceAttributes": {**what, "resource": rule["resources"][0]}}
@@ -149,29 +153,29 @@ CANNOT = [
 ]
 
 
-@pytest.mark.parametrize(("path", "headers", "sentence"), CANNOT)
+@pytest.mark.parametrize(("path", "headers", "message"), CANNOT)
 def test_a_denial_names_the_permission_for_constrained_impersonation(
     path: str,
     headers: dict[str, str],
-    sentence: str,
+    message: str,
     control_plane: ControlPlane,
     namespace: str,
     tokens: dict[str, str],
 ) -> None:
-    response = refused(control_plane, path, token=tokens["none"], **headers)
+    response = rejection(control_plane, path, token=tokens["none"], **headers)
 
-    assert response == (403, sentence.format(called(namespace, "none")))
+    assert response == (403, message.format(user_text(namespace, "none")))
 
 
 def test_each_impersonated_attribute_needs_a_permission(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
-    token, who = tokens["names-only"], called(namespace, "names-only")
-    # After an impersonation in one way, the denial names what is missing in that way.
+    token, who = tokens["names-only"], user_text(namespace, "names-only")
+    # After a legacy impersonation, the denial names the missing legacy permission.
     user_of(control_plane, token=token, User="jane")
 
     def message_for(**headers: str) -> str:
-        return refused(control_plane, REVIEW, method="POST", token=token, **headers)[1]
+        return rejection(control_plane, REVIEW, method="POST", token=token, **headers)[1]
 
     assert message_for(User="joe") == (
         f'users "joe" is forbidden: {who} cannot impersonate resource "users" in API group ""'
@@ -194,9 +198,9 @@ def test_each_impersonated_attribute_needs_a_permission(
 def test_a_denial_names_the_impersonated_user(
     control_plane: ControlPlane, tokens: dict[str, str]
 ) -> None:
-    status, sentence = refused(control_plane, PODS, token=tokens["old"], User="jane")
+    status, message = rejection(control_plane, PODS, token=tokens["legacy"], User="jane")
 
-    assert (status, sentence) == (
+    assert (status, message) == (
         403,
         'pods is forbidden: User "jane" cannot list resource "pods" in API group "" in the'
         ' namespace "default"',
@@ -206,17 +210,19 @@ def test_a_denial_names_the_impersonated_user(
 def test_a_permission_to_impersonate_can_be_limited_to_some_requests(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
-    token, who = tokens["new"], called(namespace, "new")
+    token, who = tokens["constrained"], user_text(namespace, "constrained")
 
     user = user_of(control_plane, token=token, User="kim", Group="devs")
-    elsewhere = refused(control_plane, PODS, token=token, User="kim")
-    administrators = refused(
+    other_path = rejection(control_plane, PODS, token=token, User="kim")
+    administrators = rejection(
         control_plane, REVIEW, method="POST", token=token, User="kim", Group="system:masters"
     )
-    odd = refused(control_plane, REVIEW, method="POST", token=token, User="kim", Extra_Scope="x")
+    invalid_key = rejection(
+        control_plane, REVIEW, method="POST", token=token, User="kim", Extra_Scope="x"
+    )
 
     assert user == {"username": "kim", "groups": ["devs", "system:authenticated"]}
-    assert elsewhere[1] == (
+    assert other_path[1] == (
         f"pods is forbidden: {who} cannot impersonate-on:user-info:list resource"
         ' "pods" in API group "" in the namespace "default"'
     )
@@ -226,7 +232,8 @@ def test_a_permission_to_impersonate_can_be_limited_to_some_requests(
         " scope: impersonating the system:masters group is not allowed"
     )
     assert (
-        "impersonating an invalid key in extra is not allowed: extra.key: Invalid value" in odd[1]
+        "impersonating an invalid key in extra is not allowed: extra.key: Invalid value"
+        in invalid_key[1]
     )
 
 
@@ -267,13 +274,13 @@ UNAUTHENTICATED = [
 ]
 
 
-@pytest.mark.parametrize(("headers", "shown"), UNAUTHENTICATED)
+@pytest.mark.parametrize(("headers", "attributes"), UNAUTHENTICATED)
 def test_impersonated_groups_and_extras_require_a_user(
-    headers: dict[str, str], shown: str, control_plane: ControlPlane
+    headers: dict[str, str], attributes: str, control_plane: ControlPlane
 ) -> None:
     token = control_plane.credentials.admin_token
 
-    response = refused(control_plane, PODS, token=token, **headers)
+    response = rejection(control_plane, PODS, token=token, **headers)
 
-    requested = f'requested &user.DefaultInfo{{Name:"", {shown}}}'
+    requested = f'requested &user.DefaultInfo{{Name:"", {attributes}}}'
     assert response == (400, f"{requested} without impersonating a user name")

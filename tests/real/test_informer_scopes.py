@@ -40,7 +40,7 @@ def gizmo(namespace: str, name: str, **spec: Any) -> Unstructured:
 
 
 async def uninstall(client: Client, wanted: CustomResourceDefinition) -> None:
-    """Have the server forget the kind, and all objects of it."""
+    """Delete the kind's definition and all its objects, and wait until it is gone."""
     await client.delete(CustomResourceDefinition, wanted.name)
     await wait_until_gone(client, CustomResourceDefinition, wanted.name, within_seconds=20.0)
 
@@ -52,8 +52,10 @@ async def test_an_informer_continues_after_its_definition_is_deleted_and_recreat
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
-        running_informer(ours, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))) as running,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as relayed,
+        running_informer(
+            relayed, Gizmo, seen=seen, scope=Scope(namespaces=(namespace,))
+        ) as running,
     ):
         missing = await seen.first(WatchFailed)
         assert isinstance(missing.error, NotFound)
@@ -74,7 +76,7 @@ async def test_an_informer_continues_after_its_definition_is_deleted_and_recreat
         await client.create(gizmo(namespace, "ghost"))
         await running.wait_until_current(client)
 
-        # And once more, this time before our eyes.
+        # The watch is connected during this deletion.
         await uninstall(client, GIZMOS)
         while running.handler.present:
             await running.handler.more()
@@ -96,9 +98,9 @@ async def test_a_forbidden_list_is_retried_until_permission_is_granted(
         relay_to(control_plane.url) as relay,
         connected(
             control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
-        ) as ours,
+        ) as relayed,
         running_informer(
-            ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
+            relayed, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
         ) as running,
     ):
         refused = await seen.first(WatchFailed)
@@ -106,7 +108,7 @@ async def test_a_forbidden_list_is_retried_until_permission_is_granted(
         await grant_reads(client, namespace, "robot", core_v1.ConfigMap)
         await running.wait_until_current(client)
 
-        # What is known stays, while nothing can be learned.
+        # The cache keeps its objects while it cannot list.
         await revoke_reads(client, namespace, "robot")
         count = len(seen.of(WatchFailed))
         relay.cut()
@@ -136,9 +138,9 @@ async def test_several_namespaces_are_watched_with_permissions_in_only_those(
             relay_to(control_plane.url) as relay,
             connected(
                 control_plane, observe=seen, server=relay.url, token=token, clock=FastClock()
-            ) as ours,
+            ) as relayed,
             synced_informer(
-                ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace, second))
+                relayed, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace, second))
             ) as running,
         ):
             async with running_writer(client, namespace), running_writer(client, second):
@@ -163,19 +165,19 @@ async def test_selector_changes_during_a_disconnection_are_delivered(
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as relayed,
         synced_informer(
-            ours,
+            relayed,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,), labels=Labels.equal({"color": "red"})),
-        ) as labelled,
+        ) as by_label,
         synced_informer(
-            ours,
+            relayed,
             Widget,
             seen=seen,
             scope=Scope(namespaces=(namespace,), fields=Fields.equal({"spec.color": "red"})),
-        ) as painted,
+        ) as by_field,
     ):
         with relay.refusing():
             for name, color in (("leaving", "blue"), ("entering", "red")):
@@ -185,10 +187,10 @@ async def test_selector_changes_during_a_disconnection_are_delivered(
                 await client.patch(Widget, name, paint, namespace=namespace)
             for kind in (core_v1.ConfigMap, Widget):
                 await client.delete(kind, "doomed", namespace=namespace)
-        await labelled.wait_until_current(client)
-        await painted.wait_until_current(client)
+        await by_label.wait_until_current(client)
+        await by_field.wait_until_current(client)
 
-    for handler in (labelled.handler, painted.handler):
+    for handler in (by_label.handler, by_field.handler):
         assert {key.name for key in handler.present} == {"entering"}
         assert handler.of("doomed") == ["Added", "Deleted"]
         assert handler.of("leaving") == ["Added", "Deleted"]
@@ -205,8 +207,8 @@ async def test_a_metadata_informer_receives_the_same_changes_as_one_of_whole_obj
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
-        synced_informer(ours, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as running,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as relayed,
+        synced_informer(relayed, kind, seen=seen, scope=Scope(namespaces=(namespace,))) as running,
     ):
         with relay.refusing():
             label = MergePatch({"metadata": {"labels": {"color": "red"}}})
@@ -222,7 +224,7 @@ async def test_a_metadata_informer_receives_the_same_changes_as_one_of_whole_obj
     assert len(seen.of(Listed)) == 1
 
 
-# Enough that the server sends them in many pieces.
+# Enough that the server sends them in many chunks.
 MANY = 200
 
 
@@ -238,11 +240,11 @@ async def test_interrupted_initial_events_restart_from_the_beginning(
 
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as ours,
+        connected(control_plane, observe=seen, server=relay.url, clock=FastClock()) as relayed,
     ):
         relay.cut_after(100_000)
         async with running_informer(
-            ours,
+            relayed,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,)),

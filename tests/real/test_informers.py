@@ -52,11 +52,11 @@ E = TypeVar("E", bound=SteersmanError)
 
 
 async def populate(client: Client, namespace: str) -> None:
-    """What is there before the fault."""
+    """Create the objects that exist before the fault."""
     await create_config_maps(client, namespace, "doomed", "kept", "reborn", "unchanged")
 
 
-async def stir(client: Client, namespace: str) -> None:
+async def change_objects(client: Client, namespace: str) -> None:
     """The writes during the disconnection."""
     for name in ("doomed", "reborn"):
         await client.delete(core_v1.ConfigMap, name, namespace=namespace)
@@ -66,7 +66,7 @@ async def stir(client: Client, namespace: str) -> None:
 
 
 def assert_deltas_of_scenario(handler: CheckingHandler[core_v1.ConfigMap]) -> None:
-    """Whether handlers received all changes meanwhile, in order."""
+    """Assert that the handlers received all changes in order."""
     assert handler.of("doomed") == ["Added", "Deleted"]
     assert handler.of("reborn") == ["Added", "Deleted", "Added"]
     assert handler.of("kept") == ["Added", "Updated"]
@@ -75,7 +75,7 @@ def assert_deltas_of_scenario(handler: CheckingHandler[core_v1.ConfigMap]) -> No
 
 
 def failures(seen: RecordingObserver, kind: type[E]) -> list[E]:
-    """The errors of one kind that reflectors have met."""
+    """The reflectors' errors of one type."""
     return [each.error for each in seen.of(WatchFailed) if isinstance(each.error, kind)]
 
 
@@ -83,7 +83,7 @@ def failures(seen: RecordingObserver, kind: type[E]) -> list[E]:
 async def informer_through_relay(
     control_plane: ControlPlane, namespace: str, *, settings: ReflectorSettings | None = None
 ) -> AsyncIterator[tuple[Relay, RunningInformer[core_v1.ConfigMap]]]:
-    """An informer of the ConfigMaps of a namespace, and its way to the server."""
+    """An informer of the ConfigMaps of a namespace, and its relay to the server."""
     seen = RecordingObserver()
     async with (
         relay_to(control_plane.url) as relay,
@@ -107,7 +107,7 @@ async def test_a_broken_watch_is_resumed_without_a_list(
     async with informer_through_relay(control_plane, namespace) as (relay, running):
         async with running_writer(client, namespace):
             with relay.refusing():
-                await stir(client, namespace)
+                await change_objects(client, namespace)
         await running.wait_until_current(client)
 
     assert_deltas_of_scenario(running.handler)
@@ -120,12 +120,12 @@ async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     await populate(client, namespace)
-    late = RecordingObserver()
+    late_seen = RecordingObserver()
 
     async with (
         informer_through_relay(control_plane, namespace) as (relay, running),
-        # Whose keepalive would say nothing for long: it waits for an answer, not for news.
-        connected(control_plane, observe=late, server=relay.url) as other,
+        # Keepalive sends no probes for an unacknowledged request: TCP_USER_TIMEOUT applies.
+        connected(control_plane, observe=late_seen, server=relay.url) as other,
     ):
         await other.get(core_v1.ConfigMap, "kept", namespace=namespace)
         with sockets_to(relay.port) as sockets:
@@ -140,13 +140,13 @@ async def test_the_kernel_detects_a_black_hole_and_the_watch_resumes(
                 }
                 shorten_keepalive(each, after_seconds=2)
         relay.drop_packets(acknowledge=False)
-        await stir(client, namespace)
+        await change_objects(client, namespace)
 
         async with running_informer(
-            other, core_v1.ConfigMap, seen=late, scope=Scope(namespaces=(namespace,))
-        ) as beginner:
+            other, core_v1.ConfigMap, seen=late_seen, scope=Scope(namespaces=(namespace,))
+        ) as late_informer:
             await running.wait_until_current(client)
-            await beginner.wait_until_current(client)
+            await late_informer.wait_until_current(client)
 
     assert_deltas_of_scenario(running.handler)
     [lost] = failures(running.seen, Unreachable)
@@ -168,7 +168,7 @@ async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_wat
     ):
         relay.drop_packets(acknowledge=True)
         async with running_writer(client, namespace):
-            await stir(client, namespace)
+            await change_objects(client, namespace)
             cut = await running.seen.first(WatchSilent)
         await running.wait_until_current(client)
 
@@ -178,12 +178,12 @@ async def test_a_silent_connection_that_still_acknowledges_times_out_and_the_wat
 
 
 @pytest.fixture(scope="session")
-def forgetful(control_plane: ControlPlane) -> None:
-    """The server does not know how things were in the beginning."""
+def compacted(control_plane: ControlPlane) -> None:
+    """etcd is compacted: watches from early revisions get a 410 response."""
     control_plane.forget_history()
 
 
-@pytest.mark.usefixtures("forgetful")
+@pytest.mark.usefixtures("compacted")
 @pytest.mark.parametrize("instead", [watch_from_version_1, list_at_version_1])
 async def test_a_watch_with_a_410_response_is_followed_by_a_list(
     control_plane: ControlPlane,
@@ -196,15 +196,15 @@ async def test_a_watch_with_a_410_response_is_followed_by_a_list(
 
     async with (
         relay_to(control_plane.url) as relay,
-        intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
+        intercepted(control_plane, server=relay.url, observe=seen) as (relayed, transport),
         synced_informer(
-            ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
+            relayed, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
         ) as running,
     ):
         transport.change_next_watch(instead)
         async with running_writer(client, namespace):
             with relay.refusing():
-                await stir(client, namespace)
+                await change_objects(client, namespace)
         await running.wait_until_current(client)
 
     assert_deltas_of_scenario(running.handler)
@@ -213,7 +213,7 @@ async def test_a_watch_with_a_410_response_is_followed_by_a_list(
     assert [each.reason for each in seen.of(Listed)] == ["start", "expired"]
 
 
-@pytest.mark.usefixtures("forgetful")
+@pytest.mark.usefixtures("compacted")
 async def test_a_list_with_a_410_response_between_two_pages_restarts(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
@@ -222,9 +222,9 @@ async def test_a_list_with_a_410_response_between_two_pages_restarts(
 
     async with (
         relay_to(control_plane.url) as relay,
-        intercepted(control_plane, server=relay.url, observe=seen) as (ours, transport),
+        intercepted(control_plane, server=relay.url, observe=seen) as (relayed, transport),
         synced_informer(
-            ours,
+            relayed,
             core_v1.ConfigMap,
             seen=seen,
             scope=Scope(namespaces=(namespace,)),
@@ -235,7 +235,7 @@ async def test_a_list_with_a_410_response_between_two_pages_restarts(
         transport.block_pages()
         relay.cut()
         await transport.page_requested.wait()
-        await stir(client, namespace)
+        await change_objects(client, namespace)
         await asyncio.to_thread(control_plane.forget_history)
         transport.release_pages()
         await running.wait_until_current(client)
@@ -254,7 +254,7 @@ async def test_a_list_replaces_changes_that_were_compacted_while_disconnected(
     async with informer_through_relay(control_plane, namespace) as (relay, running):
         with relay.refusing():
             async with running_writer(client, namespace):
-                await stir(client, namespace)
+                await change_objects(client, namespace)
                 await asyncio.to_thread(control_plane.forget_history)
         await running.wait_until_current(client)
 
@@ -276,7 +276,7 @@ async def test_an_informer_continues_after_the_api_server_is_killed_and_restarte
         async with running_writer(client, namespace) as writer:
             await asyncio.to_thread(crash)
             writes = writer.writes
-            await stir(client, namespace)
+            await change_objects(client, namespace)
         await running.wait_until_current(client)
 
     assert_deltas_of_scenario(running.handler)
@@ -305,24 +305,24 @@ async def test_a_token_that_was_rotated_is_used_when_the_watch_is_resumed(
             clock=FastClock(),
             server=relay.url,
             login=TokenFile(path=tmp_path / "token"),
-        ) as ours,
+        ) as relayed,
         synced_informer(
-            ours, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
+            relayed, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
         ) as running,
     ):
         (tmp_path / "token").write_text(await token_for(client, namespace, "robot"))
         await client.delete(core_v1.Secret, "old", namespace=namespace)
-        await no_longer_accepted(control_plane, old)
+        await wait_until_rejected(control_plane, old)
         with relay.refusing():
-            await stir(client, namespace)
+            await change_objects(client, namespace)
         await running.wait_until_current(client)
 
     assert_deltas_of_scenario(running.handler)
     assert len(seen.of(CredentialsRenewed)) == 1
 
 
-async def no_longer_accepted(cluster: ControlPlane, token: str) -> None:
-    """Wait until the server knows that a token is void: a real one goes by its memory for 10 s."""
+async def wait_until_rejected(cluster: ControlPlane, token: str) -> None:
+    """Wait until the server rejects a token: kube-apiserver caches a successful review for 10 s."""
 
     def status() -> int:
         with open_caller(cluster, token=token) as caller:
@@ -332,7 +332,7 @@ async def no_longer_accepted(cluster: ControlPlane, token: str) -> None:
         await SystemClock().sleep(0.1)
 
 
-# An API server that starts writes some fifty objects of its own; what is lost must be more.
+# A starting API server writes about fifty objects; the number of lost writes must be larger.
 LOST_WRITES = 300
 
 
@@ -346,14 +346,14 @@ async def test_the_cache_is_reset_to_a_restored_servers_state_with_older_revisio
         control_plane, namespace, settings=ReflectorSettings(too_large_limit=2)
     ) as (relay, running):
         await running.wait_until_current(client)
-        # So that the next that is received after a good end may be the server with the other
-        # history, which would be silent about a version that it has not reached.
+        # After a normal end of the watch, the relay connects to the restored server, which
+        # sends no events for a resource version that it has not reached.
         relay.retry_connecting()
         await asyncio.to_thread(save, control_plane)
         for number in range(LOST_WRITES):
             patch = MergePatch({"data": {"number": str(number)}})
             await client.patch(core_v1.ConfigMap, "unchanged", patch, namespace=namespace)
-        await stir(client, namespace)
+        await change_objects(client, namespace)
         await running.wait_until_current(client)
         running.handler.may_rewind = True
 

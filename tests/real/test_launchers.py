@@ -27,7 +27,7 @@ from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
 PODS = "/api/v1/namespaces/default/pods"
 
-_EACH_ITS_OWN = {
+_PLACEHOLDERS = {
     re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"): "<time>",
     re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"): "<uid>",
     re.compile(r"(?<=kube-api-access-)\w{5}"): "<generated>",
@@ -69,46 +69,46 @@ def planes(
         "service-cluster-ip-range": "10.96.0.0/28",
         "service-node-port-range": "31000-31003",
     }
-    both = (
+    binaries = (
         find_binaries(environ=os.environ),
         Binaries(directory=launchers, from_assets=True),
     )
-    with ExitStack() as until_the_end:
-        real, ours = (
-            until_the_end.enter_context(
+    with ExitStack() as stack:
+        real, embedded = (
+            stack.enter_context(
                 running_real_control_plane(each, clock=SystemClock(), api_server_flags=flags)
             )
-            for each in both
+            for each in binaries
         )
-        yield real, ours
+        yield real, embedded
 
 
-def alike(response: HttpResponse) -> Any:
+def comparable(response: HttpResponse) -> Any:
     text = response.body.decode()
-    for pattern, shown in _EACH_ITS_OWN.items():
-        text = pattern.sub(shown, text)
+    for pattern, placeholder in _PLACEHOLDERS.items():
+        text = pattern.sub(placeholder, text)
     try:
         return response.status, json.loads(text)
     except ValueError:
         return response.status, text
 
 
-def asked(
+def call_both(
     planes: tuple[RealControlPlane, RealControlPlane], method: str, path: str, body: Any = None
 ) -> HttpResponse:
-    """What both answer, which must be the same."""
+    """The response of both servers, which must be the same."""
     responses: list[HttpResponse] = []
     for plane in planes:
         with plane.caller() as server:
             responses.append(server.call(method, path, body, accept="*/*"))
-    real, ours = map(alike, responses)
-    assert ours == real, difference(real, ours)
+    real, embedded = map(comparable, responses)
+    assert embedded == real, difference(real, embedded)
     return responses[1]
 
 
-def difference(*ends: Any) -> str:
-    real, embedded = (json.dumps(each, indent=1, sort_keys=True).splitlines() for each in ends)
-    return "\n".join(unified_diff(real, embedded, "real", "ours", n=8, lineterm=""))
+def difference(*responses: Any) -> str:
+    real, embedded = (json.dumps(each, indent=1, sort_keys=True).splitlines() for each in responses)
+    return "\n".join(unified_diff(real, embedded, "real", "embedded", n=8, lineterm=""))
 
 
 def pod(name: str, **spec: Any) -> dict[str, Any]:
@@ -119,36 +119,41 @@ def pod(name: str, **spec: Any) -> dict[str, Any]:
 def test_a_pod_needs_a_service_account_and_gets_a_token_volume(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    missing = asked(planes, "POST", PODS, pod("missing", serviceAccountName="missing"))
+    missing = call_both(planes, "POST", PODS, pod("missing", serviceAccountName="missing"))
     assert missing.status == 403
 
     account = {"metadata": {"name": "robot"}, "imagePullSecrets": [{"name": "pull"}]}
-    assert asked(planes, "POST", ACCOUNTS, account).status == 201
-    made = asked(planes, "POST", PODS, pod("mounted", serviceAccountName="robot")).json()
-    assert made["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
-    assert "tolerations" not in made["spec"]
+    assert call_both(planes, "POST", ACCOUNTS, account).status == 201
+    created = call_both(planes, "POST", PODS, pod("mounted", serviceAccountName="robot")).json()
+    assert created["spec"]["volumes"][0]["projected"]["sources"][0]["serviceAccountToken"]
+    assert "tolerations" not in created["spec"]
 
     own = [{"name": "own", "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount"}]
-    elsewhere = pod("elsewhere", serviceAccountName="robot", imagePullSecrets=[{"name": "mine"}])
-    elsewhere["spec"]["volumes"] = [{"name": "own", "emptyDir": {}}]
-    elsewhere["spec"]["containers"][0]["volumeMounts"] = own
-    assert asked(planes, "POST", PODS, elsewhere).status == 201
+    mounted_elsewhere = pod(
+        "elsewhere", serviceAccountName="robot", imagePullSecrets=[{"name": "mine"}]
+    )
+    mounted_elsewhere["spec"]["volumes"] = [{"name": "own", "emptyDir": {}}]
+    mounted_elsewhere["spec"]["containers"][0]["volumeMounts"] = own
+    assert call_both(planes, "POST", PODS, mounted_elsewhere).status == 201
     bare = pod("bare", serviceAccountName="robot", automountServiceAccountToken=False)
-    assert asked(planes, "POST", PODS, bare).status == 201
+    assert call_both(planes, "POST", PODS, bare).status == 201
 
 
 def test_a_service_account_can_limit_the_secrets_of_its_pods(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    about = {"name": "strict", "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"}}
-    account = {"metadata": about, "secrets": [{"name": "known"}]}
-    assert asked(planes, "POST", ACCOUNTS, account).status == 201
+    metadata = {
+        "name": "strict",
+        "annotations": {"kubernetes.io/enforce-mountable-secrets": "true"},
+    }
+    account = {"metadata": metadata, "secrets": [{"name": "known"}]}
+    assert call_both(planes, "POST", ACCOUNTS, account).status == 201
     for name, secret, status in (("a", "known", 201), ("b", "unknown", 403)):
         wanted = pod(name, serviceAccountName="strict")
         wanted["spec"]["containers"][0]["envFrom"] = [{"secretRef": {"name": secret}}]
-        assert asked(planes, "POST", PODS, wanted).status == status
+        assert call_both(planes, "POST", PODS, wanted).status == status
     pulling = pod("c", serviceAccountName="strict", imagePullSecrets=[{"name": "unknown"}])
-    assert asked(planes, "POST", PODS, pulling).status == 403
+    assert call_both(planes, "POST", PODS, pulling).status == 403
 
 
 def test_a_mirror_pod_has_neither_service_account_nor_secrets(
@@ -160,14 +165,14 @@ def test_a_mirror_pod_has_neither_service_account_nor_secrets(
     ):
         mirror = pod(f"mirror-{name}", nodeName="node", **spec)
         mirror["metadata"]["annotations"] = {"kubernetes.io/config.mirror": "mirror"}
-        assert asked(planes, "POST", PODS, mirror).status == 403
+        assert call_both(planes, "POST", PODS, mirror).status == 403
 
 
 def test_addresses_and_ports_of_services_are_from_their_ranges(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
     services = "/api/v1/namespaces/default/services"
-    kubernetes = asked(planes, "GET", f"{services}/kubernetes").json()
+    kubernetes = call_both(planes, "GET", f"{services}/kubernetes").json()
     assert kubernetes["spec"]["clusterIP"] == "10.96.0.1"
     wanted = {
         "type": "NodePort",
@@ -175,33 +180,33 @@ def test_addresses_and_ports_of_services_are_from_their_ranges(
         "ports": [{"port": 1, "nodePort": 31002}],
     }
     service = {"metadata": {"name": "within"}, "spec": wanted}
-    assert asked(planes, "POST", services, service).status == 201
+    assert call_both(planes, "POST", services, service).status == 201
     for outside in ({"clusterIP": "10.0.0.9"}, {"ports": [{"port": 1, "nodePort": 30000}]}):
         wrong = {
             "metadata": {"name": "outside"},
             "spec": {**wanted, "clusterIP": "10.96.0.4"} | outside,
         }
-        assert asked(planes, "POST", services, wrong).status == 422
+        assert call_both(planes, "POST", services, wrong).status == 422
 
 
 def test_tokens_name_their_issuer_and_their_subject(
     planes: tuple[RealControlPlane, RealControlPlane],
 ) -> None:
-    document = asked(planes, "GET", "/.well-known/openid-configuration").json()
+    document = call_both(planes, "GET", "/.well-known/openid-configuration").json()
     assert document["issuer"] == "https://issuer.example"
-    (key,) = asked(planes, "GET", "/openid/v1/jwks").json()["keys"]
+    (key,) = call_both(planes, "GET", "/openid/v1/jwks").json()["keys"]
     assert key["alg"] == "RS256"
-    # Both have the same key: what the one has signed is good for the other, but for the account.
+    # Both have the same key: each verifies the other's tokens, and lacks only the service account.
     for signer, reader in (planes, reversed(planes)):
-        with signer.caller() as there, reader.caller() as here:
-            there.call("POST", ACCOUNTS, {"metadata": {"name": "signed"}})
-            token = there.call("POST", f"{ACCOUNTS}/signed/token", {}).json()
+        with signer.caller() as signer_api, reader.caller() as reader_api:
+            signer_api.call("POST", ACCOUNTS, {"metadata": {"name": "signed"}})
+            token = signer_api.call("POST", f"{ACCOUNTS}/signed/token", {}).json()
             assert token["spec"]["audiences"] == ["one", "two"]
             review = {"spec": {"token": token["status"]["token"]}}
             path = "/apis/authentication.k8s.io/v1/tokenreviews"
-            own = there.call("POST", path, review).json()["status"]
+            own = signer_api.call("POST", path, review).json()["status"]
             assert (own["authenticated"], own["audiences"]) == (True, ["one", "two"])
-            foreign = here.call("POST", path, review).json()["status"]
+            foreign = reader_api.call("POST", path, review).json()["status"]
             assert re.search(r"not found|does not match claim", foreign["error"])
 
 
@@ -212,8 +217,8 @@ def test_anonymous_requests_are_rejected(
     for plane in planes:
         host, _, port = plane.url.removeprefix("https://").partition(":")
         connection = HTTPSConnection(host, int(port), context=plane._tls)
-        with HttpCaller(connection, headers={}) as stranger:
-            responses.append(alike(stranger.call("GET", "/healthz")))
+        with HttpCaller(connection, headers={}) as anonymous:
+            responses.append(comparable(anonymous.call("GET", "/healthz")))
 
     assert responses[1] == responses[0]
     assert responses[1][0] == 401

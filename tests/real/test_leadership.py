@@ -1,4 +1,4 @@
-"""Leases on real servers: acquired, renewed, released, and taken over; in real time."""
+"""Leases are acquired, renewed, released and taken over in real time."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -23,12 +23,12 @@ from tests.real.objects import create_config_maps
 from tests.real.recording_observer import RecordingObserver
 from tests.real.running_informers import FastClock
 
-# Longer than any machine stutters; no test waits for it.
+# Longer than the delays of a busy machine; no test waits for it.
 LEASE_SECONDS = 60
 
 
 class Candidate:
-    """One replica, over connections of its own, that looks and renews more often than it must."""
+    """A replica with its own connections, whose retry and renew intervals are shortened."""
 
     def __init__(self, client: Client, namespace: str, name: str, seen: RecordingObserver) -> None:
         self.seen = seen
@@ -68,7 +68,7 @@ async def renewals(seen: RecordingObserver, number: int) -> None:
         await seen.more()
 
 
-async def test_a_lease_is_gained_renewed_and_released(
+async def test_a_lease_is_acquired_renewed_and_released(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
     async with candidate(control_plane, namespace, "one") as one:
@@ -116,7 +116,7 @@ async def test_a_waiting_candidate_acquires_a_released_lease(
 async def test_a_dead_leader_is_replaced_after_the_lease_expires(
     control_plane: ControlPlane, client: Client, namespace: str
 ) -> None:
-    # By a clock that is far behind, and not for as long as ours.
+    # The dead leader's clock is far behind, and its lease shorter.
     long_ago = MicroTime(2001, 1, 1, tzinfo=UTC)
     dead = coordination_v1.LeaseSpec(
         holder_identity="dead",
@@ -150,10 +150,10 @@ async def test_a_lease_of_another_holder_ends_the_term_and_its_writes(
     )
     async with (
         candidate(control_plane, namespace, "one") as one,
-        open_transport(config, clock=SystemClock(), observe=one.seen) as way,
+        open_transport(config, clock=SystemClock(), observe=one.seen) as transport,
         one.leadership.term() as term,
     ):
-        fenced = FencedTransport(way, one.fence, observe=one.seen)
+        fenced = FencedTransport(transport, one.fence, observe=one.seen)
         writer = Client(fenced, clock=SystemClock(), rng=Random(0), observe=one.seen)
         patch = MergePatch({"data": {"by": "one"}})
         await writer.patch(core_v1.ConfigMap, "target", patch, namespace=namespace)

@@ -29,7 +29,7 @@ LEASE = "least-privilege"
 
 
 async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-    """Do everything that a context can do."""
+    """Call every method of the context that sends a request."""
     meta = meta_v1.ObjectMeta(name=f"first-{obj.name}")
     if obj.spec.size == 1:
         await ctx.apply_owned(core_v1.ConfigMap(metadata=meta))
@@ -54,7 +54,7 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 
 
 async def finalize(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-    """Remove what would stay."""
+    """Delete the Service, which has no owner reference."""
     await ctx.delete(service_of(obj))
     return sm.Done()
 
@@ -88,7 +88,7 @@ CONTROLLER = sm.Controller(
 
 
 async def grant(client: Client, home: str, rules: tuple[RbacRule, ...]) -> None:
-    """Give the account ``operator`` these rights, and no others."""
+    """Grant exactly these permissions to the account ``operator``."""
     subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
     name = f"least-{home}"
     for place, of_place in rules_by_namespace(rules).items():
@@ -104,9 +104,9 @@ async def grant(client: Client, home: str, rules: tuple[RbacRule, ...]) -> None:
         await client.create(binding(metadata=meta, role_ref=ref, subjects=(subject,)))
 
 
-async def take_back(client: Client, home: str) -> None:
+async def revoke(client: Client, home: str) -> None:
     for kind in (rbac_v1.ClusterRoleBinding, rbac_v1.ClusterRole):
-        with suppress(NotFound):  # it had none
+        with suppress(NotFound):  # no cluster role
             await client.delete(kind, f"least-{home}")
 
 
@@ -118,7 +118,7 @@ async def operating(
     namespaces: tuple[str, ...],
     seen: RecordingObserver,
 ) -> AsyncIterator[None]:
-    """The operator, while the block runs."""
+    """Run the operator during the block."""
     clock = SystemClock()
     config = find_config(
         environ={}, home=control_plane.directory, kubeconfig=control_plane.kubeconfig, observe=seen
@@ -127,7 +127,7 @@ async def operating(
     environment = ManagerEnvironment(
         connect=partial(open_transport, config, clock=clock, observe=seen),
         namespace=home,
-        hostname="here",
+        hostname="host",
         clock=clock,
         rng=Random(0),
         observe=seen,
@@ -146,17 +146,17 @@ async def operating(
                 stop.set_result("the test is over")
 
 
-async def found(client: Client, kind: type[Resource], name: str, namespace: str) -> Any:
+async def get_if_exists(client: Client, kind: type[Resource], name: str, namespace: str) -> Any:
     try:
         return await client.get(kind, name, namespace=namespace)
     except NotFound:
         return None
 
 
-async def until(holds: Any) -> None:
+async def until(condition: Any) -> None:
     clock = SystemClock()
     async with clock.timeout(20.0):
-        while not await holds():
+        while not await condition():
             await clock.sleep(0.02)
 
 
@@ -177,22 +177,22 @@ async def test_the_declared_permissions_suffice_for_everything_an_operator_does(
         return web.status is not None and web.status.ready == size
 
     async def is_gone() -> bool:
-        return await found(client, Widget, "web", namespace) is None
+        return await get_if_exists(client, Widget, "web", namespace) is None
 
     async with operating(control_plane, token, namespace, namespaces, seen):
         await until(lambda: is_ready(1))
-        assert await found(client, core_v1.ConfigMap, "first-web", namespace) is not None
-        assert await found(client, core_v1.Service, "of-web", namespace) is not None
+        assert await get_if_exists(client, core_v1.ConfigMap, "first-web", namespace) is not None
+        assert await get_if_exists(client, core_v1.Service, "of-web", namespace) is not None
         await client.apply(widget(namespace, "web", size=2), field_manager="test", force=True)
         await until(lambda: is_ready(2))
-        assert await found(client, core_v1.ConfigMap, "first-web", namespace) is None
+        assert await get_if_exists(client, core_v1.ConfigMap, "first-web", namespace) is None
         for account in ("operator", "helper"):
             written = await client.get(core_v1.ServiceAccount, account, namespace=namespace)
             assert written.annotations["example.com/size"] == "2"
         await client.delete(Widget, "web", namespace=namespace)
         await until(is_gone)
-        assert await found(client, core_v1.Service, "of-web", namespace) is None
-    await take_back(client, namespace)
+        assert await get_if_exists(client, core_v1.Service, "of-web", namespace) is None
+    await revoke(client, namespace)
 
     events = await client.list(events_v1.Event, namespace=namespace)
     assert {event.note for event in events.items} >= {"size 1", "size 2"}
@@ -213,8 +213,8 @@ async def test_an_operator_that_lacks_a_permission_continues_when_it_is_granted(
     await grant(client, namespace, tuple(rule for rule in rules if rule is not lacking))
     await client.create(widget(namespace, "web", size=1))
 
-    async def is_made() -> bool:
-        return await found(client, core_v1.ConfigMap, "first-web", namespace) is not None
+    async def is_created() -> bool:
+        return await get_if_exists(client, core_v1.ConfigMap, "first-web", namespace) is not None
 
     async def is_reported() -> bool:
         return any("configmaps" in each.what for each in seen.of(PermissionMissing))
@@ -223,10 +223,10 @@ async def test_an_operator_that_lacks_a_permission_continues_when_it_is_granted(
         await until(is_reported)
         assert seen.of(StageReached) == []
         name = f"least-{namespace}"
-        mended = rbac_v1.Role(
+        complete = rbac_v1.Role(
             metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
             rules=policy_rules(rules_by_namespace(rules)[namespace]),
         )
-        await client.apply(mended, field_manager="test", force=True)
-        await until(is_made)
+        await client.apply(complete, field_manager="test", force=True)
+        await until(is_created)
         await client.delete(Widget, "web", namespace=namespace)

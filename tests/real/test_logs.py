@@ -1,4 +1,4 @@
-"""logs: a container's lines, which the API server passes on from a kubelet."""
+"""logs: a container's lines, which kube-apiserver proxies from the kubelet."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,15 +12,15 @@ from tests.real.kubelet import LogHandler, kubelet
 from tests.real.objects import pod
 
 
-def holding(*pieces: bytes) -> LogHandler:
+def log_of(*chunks: bytes) -> LogHandler:
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
-        for piece in pieces:
-            yield piece
+        for chunk in chunks:
+            yield chunk
 
     return log
 
 
-async def telling_what_was_asked(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
+async def echo_request(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
     yield f"{path}\n".encode()
     for name, value in sorted(query.items()):
         yield f"{name} is {value}\n".encode()
@@ -32,16 +32,16 @@ async def lines_of(client: Client, namespace: str, options: LogOptions | None = 
 
 
 async def test_a_log_is_read_completely_whatever_its_chunks(client: Client, namespace: str) -> None:
-    pieces = (b"on", b"e\ntwo\n", b"\nfo", b"ur ", b"\xff\nthe end")
+    chunks = (b"on", b"e\ntwo\n", b"\nfo", b"ur ", b"\xff\nthe end")
 
-    async with kubelet(client, holding(*pieces)) as node:
+    async with kubelet(client, log_of(*chunks)) as node:
         await client.create(pod(namespace, "web", node=node))
 
         assert await lines_of(client, namespace) == ["one", "two", "", "four \ufffd", "the end"]
 
 
 async def test_an_empty_log_has_no_lines(client: Client, namespace: str) -> None:
-    async with kubelet(client, holding()) as node:
+    async with kubelet(client, log_of()) as node:
         await client.create(pod(namespace, "web", node=node))
 
         assert await lines_of(client, namespace) == []
@@ -53,8 +53,8 @@ async def test_a_followed_log_delivers_lines_as_they_are_written(
     written = asyncio.Queue[bytes]()
 
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
-        while piece := await written.get():
-            yield piece
+        while chunk := await written.get():
+            yield chunk
 
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
@@ -73,12 +73,12 @@ async def test_a_stalled_log_fails_at_the_deadline(client: Client, namespace: st
         yield b"first\n"
         await asyncio.Event().wait()
 
-    hasty = client.with_settings(deadline_seconds=0.5)
+    short_deadline = client.with_settings(deadline_seconds=0.5)
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
 
         with pytest.raises(DeadlinePassed, match="the log of Pod"):
-            await lines_of(hasty, namespace)
+            await lines_of(short_deadline, namespace)
 
 
 async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) -> None:
@@ -92,7 +92,7 @@ async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) 
         limit_bytes=1000,
     )
 
-    async with kubelet(client, telling_what_was_asked) as node:
+    async with kubelet(client, echo_request) as node:
         await client.create(pod(namespace, "web", node=node))
 
         lines = await lines_of(client, namespace, options)
@@ -111,7 +111,7 @@ async def test_every_option_reaches_the_kubelet(client: Client, namespace: str) 
 async def test_a_log_can_be_read_since_a_given_time(client: Client, namespace: str) -> None:
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
-    async with kubelet(client, telling_what_was_asked) as node:
+    async with kubelet(client, echo_request) as node:
         await client.create(pod(namespace, "web", node=node))
 
         lines = await lines_of(client, namespace, LogOptions(since_time=moment))
@@ -124,12 +124,12 @@ async def test_an_endless_line_is_refused(client: Client, namespace: str) -> Non
         while True:
             yield b"x" * 1000
 
-    brief = client.with_settings(object_limit_bytes=10_000)
+    limited = client.with_settings(object_limit_bytes=10_000)
     async with kubelet(client, log) as node:
         await client.create(pod(namespace, "web", node=node))
 
         with pytest.raises(InvalidResponse, match="longer than 10000 bytes"):
-            await lines_of(brief, namespace)
+            await lines_of(limited, namespace)
 
 
 async def test_the_log_of_a_missing_pod_or_container_is_an_error(

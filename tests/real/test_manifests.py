@@ -51,8 +51,8 @@ from tests.real.recording_observer import RecordingObserver
 from tests.real.rights import GROUP, new_account, token_for
 from tests.unit.manifests.operators import ADDED
 
-# Where, and what of which group, perhaps by name, to do what with.
-Right: TypeAlias = tuple[str, str, str, str]
+# API group, resource, resource name or "", verb.
+Permission: TypeAlias = tuple[str, str, str, str]
 
 
 GADGET_GROUP = "manifests.example.com"
@@ -67,11 +67,11 @@ class GadgetStatus(sm.Part):
 
 
 class Gadget(sm.CustomResource[GadgetSpec, GadgetStatus], group=GADGET_GROUP, version="v1"):
-    """A thing whose operator does everything that a context can do."""
+    """A kind whose operator calls every method of the context that sends a request."""
 
 
 async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
-    """Do everything that a context can do."""
+    """Call every method of the context that sends a request."""
     if obj.spec.size == 1:
         await ctx.apply_owned(core_v1.ConfigMap(metadata=meta_v1.ObjectMeta(name="first")))
     second = meta_v1.ObjectMeta(name="second")
@@ -86,7 +86,7 @@ async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
 
 
 async def finalize(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
-    """Remove what would stay."""
+    """Delete the Service, which has no owner reference."""
     await ctx.delete(service_of(obj))
     return sm.Done()
 
@@ -115,7 +115,7 @@ EXAMPLES = example_controllers()
 def installation_of(
     controller: sm.Controller[Any], namespace: str, *namespaces: str
 ) -> Installation:
-    """The operator, under a name that no other test has."""
+    """The operator, with a name that is unique to the test."""
     return Installation(
         name=f"op-{namespace}",
         controllers=(controller,),
@@ -131,7 +131,7 @@ def gadget(namespace: str, *, size: int) -> Gadget:
     )
 
 
-# Accepted as they are
+# Accepted unchanged
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -139,12 +139,14 @@ def gadget(namespace: str, *, size: int) -> Gadget:
 async def test_the_server_accepts_every_object_unchanged(
     client: Client, namespace: str, example: str, seen: RecordingObserver, *, is_limited: bool
 ) -> None:
-    what = installation_of(EXAMPLES[example], namespace, *([namespace] if is_limited else ()))
-    parts = parts_of(what)
+    installation = installation_of(
+        EXAMPLES[example], namespace, *([namespace] if is_limited else ())
+    )
+    parts = parts_of(installation)
     assert client.settings.field_validation == "Strict"
 
-    async with installed(client, what, parts.in_order):
-        # A second time, to see that the server has made nothing else of it.
+    async with installed(client, installation, parts.in_order):
+        # The second apply shows that the server stored the objects unchanged.
         await apply(client, parts.in_order)
         await remove(client, parts.in_order[1:])
         for document in parts.in_order[1:]:
@@ -159,12 +161,14 @@ async def test_the_server_accepts_the_authors_additions_unchanged(
     client: Client, namespace: str, seen: RecordingObserver, *, is_limited: bool
 ) -> None:
     bare = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
-    what = replace(bare, deploy=ADDED, replicas=3, image=f"op:0.1.0@sha256:{'ab' * 32}")
-    parts = parts_of(what)
+    installation = replace(bare, deploy=ADDED, replicas=3, image=f"op:0.1.0@sha256:{'ab' * 32}")
+    parts = parts_of(installation)
 
-    async with installed(client, what, parts.in_order):
+    async with installed(client, installation, parts.in_order):
         await apply(client, parts.in_order)
-        policy = await client.get(networking_v1.NetworkPolicy, what.name, namespace=what.namespace)
+        policy = await client.get(
+            networking_v1.NetworkPolicy, installation.name, namespace=installation.namespace
+        )
 
     assert policy.spec is not None
     assert (policy.spec.egress or ())[2:] == ADDED.egress
@@ -173,12 +177,12 @@ async def test_the_server_accepts_the_authors_additions_unchanged(
 
 async def test_an_unknown_field_is_refused(client: Client, namespace: str) -> None:
     parts = parts_of(installation_of(GADGETS, namespace))
-    misspelt = {**parts.user_roles[0], "rulez": []}
+    misspelled = {**parts.user_roles[0], "rulez": []}
 
     with pytest.raises(SteersmanError) as applied:
-        await client.apply(as_object(misspelt), field_manager="installer")
+        await client.apply(as_object(misspelled), field_manager="installer")
     with pytest.raises(BadRequest) as created:
-        await client.create(as_object(misspelt))
+        await client.create(as_object(misspelled))
 
     assert "rulez" in str(applied.value)
     assert "rulez" in str(created.value)
@@ -201,18 +205,18 @@ def test_kubectl_applies_install_yaml_in_one_command(
 
     try:
         one = kubectl_output("apply", f"--filename={tmp_path / 'install.yaml'}")
-        pieces = kubectl_output("apply", f"--kustomize={tmp_path}")
+        separate = kubectl_output("apply", f"--kustomize={tmp_path}")
     finally:
         control_plane.kubectl(
             "delete", f"--kustomize={tmp_path}", "--ignore-not-found", "--wait=false"
         )
 
-    assert one == pieces
+    assert one == separate
     assert len(one) == len(list(yaml.safe_load_all(tree["install.yaml"])))
 
 
-def whole_tree(what: Installation) -> dict[str, str]:
-    return {**crd_tree(what), **rbac_tree(what), **deploy_tree(what)}
+def whole_tree(installation: Installation) -> dict[str, str]:
+    return {**crd_tree(installation), **rbac_tree(installation), **deploy_tree(installation)}
 
 
 @pytest.mark.parametrize("example", [*EXAMPLES, "gadgets"])
@@ -220,8 +224,8 @@ def whole_tree(what: Installation) -> dict[str, str]:
 def test_kustomize_builds_what_is_installed(
     control_plane: ControlPlane, tmp_path: Path, example: str, namespaces: tuple[str, ...]
 ) -> None:
-    what = installation_of({**EXAMPLES, "gadgets": GADGETS}[example], "x", *namespaces)
-    tree = {f"deploy/{path}": text for path, text in whole_tree(what).items()}
+    installation = installation_of({**EXAMPLES, "gadgets": GADGETS}[example], "x", *namespaces)
+    tree = {f"deploy/{path}": text for path, text in whole_tree(installation).items()}
     # As with a Prometheus operator.
     tree["own/kustomization.yaml"] = yaml.safe_dump(
         {"resources": ["../deploy"], "components": ["../deploy/components/monitor"]}
@@ -230,17 +234,17 @@ def test_kustomize_builds_what_is_installed(
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
 
-    def built(folder: str) -> list[Any]:
+    def build(folder: str) -> list[Any]:
         text = control_plane.kubectl("kustomize", str(tmp_path / folder))
-        return sorted(yaml.safe_load_all(text), key=called)
+        return sorted(yaml.safe_load_all(text), key=identity)
 
-    parts = parts_of(what)
+    parts = parts_of(installation)
     assert parts.monitor is not None
-    assert built("deploy") == sorted(parts.in_order, key=called)
-    assert built("own") == sorted((*parts.in_order, parts.monitor), key=called)
+    assert build("deploy") == sorted(parts.in_order, key=identity)
+    assert build("own") == sorted((*parts.in_order, parts.monitor), key=identity)
 
 
-def called(document: Document) -> tuple[str, str, str]:
+def identity(document: Document) -> tuple[str, str, str]:
     meta = document["metadata"]
     return document["kind"], meta.get("namespace", ""), meta["name"]
 
@@ -249,9 +253,9 @@ def called(document: Document) -> tuple[str, str, str]:
 
 
 def privileged(template: Any) -> Any:
-    twin = deepcopy(template)
-    twin["spec"]["containers"][0]["securityContext"] = {"privileged": True}
-    return twin
+    privileged_copy = deepcopy(template)
+    privileged_copy["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    return privileged_copy
 
 
 def pod_from(template: Any, name: str, namespace: str) -> Document:
@@ -262,45 +266,49 @@ def pod_from(template: Any, name: str, namespace: str) -> Document:
 async def test_the_operators_pods_are_admitted_to_a_restricted_namespace(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
-    what = installation_of(GADGETS, namespace)
-    parts = parts_of(what)
+    installation = installation_of(GADGETS, namespace)
+    parts = parts_of(installation)
     template = parts.deployment["spec"]["template"]
 
-    async with installed(client, what, (parts.namespace, parts.account)):
+    async with installed(client, installation, (parts.namespace, parts.account)):
         await apply(client, (parts.deployment,))
         assert seen.of(ApiWarned) == []
-        await client.create(as_object(pod_from(template, "ours", what.namespace)))
-        # So that the test can fail: the same with privileges is kept out.
+        await client.create(as_object(pod_from(template, "restricted", installation.namespace)))
+        # Counterexample: kube-apiserver rejects the same Pod with privileges.
         with pytest.raises(Forbidden, match="violates PodSecurity"):
-            await client.create(as_object(pod_from(privileged(template), "twin", what.namespace)))
-        twin = deepcopy(dict(parts.deployment))
-        twin["spec"]["template"] = privileged(template)
-        await apply(client, (twin,))
+            await client.create(
+                as_object(pod_from(privileged(template), "privileged", installation.namespace))
+            )
+        privileged_copy = deepcopy(dict(parts.deployment))
+        privileged_copy["spec"]["template"] = privileged(template)
+        await apply(client, (privileged_copy,))
         await remove(client, (parts.deployment,))
-        await client.delete_all(core_v1.Pod, namespace=what.namespace)
+        await client.delete_all(core_v1.Pod, namespace=installation.namespace)
 
     (warned,) = seen.of(ApiWarned)
     assert "would violate PodSecurity" in warned.text
 
 
-# Just enough
+# Sufficient permissions
 
 
 @pytest.fixture
 async def other_token(client: Client, namespace: str) -> str:
-    """A token of an account that may do nothing, which the operator looks for."""
+    """A token of an account without permissions, which the operator reads."""
     return await new_account(client, namespace, "other")
 
 
-async def settled(client: Client, what: Installation, expected: set[str]) -> None:
+async def wait_for_missing(client: Client, installation: Installation, expected: set[str]) -> None:
     """Wait until the server applies the current roles: exactly these paths are missing."""
-    rules = needed_rules(what.controllers, settings=what.settings, namespace=what.namespace)
+    rules = needed_rules(
+        installation.controllers, settings=installation.settings, namespace=installation.namespace
+    )
 
-    async def holds() -> bool:
+    async def is_current() -> bool:
         missing = await missing_permissions(client, rules, observe=ignore)
         return {rule.path for rule in missing} == expected
 
-    await until(holds)
+    await until(is_current)
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
@@ -308,7 +316,7 @@ async def settled(client: Client, what: Installation, expected: set[str]) -> Non
 async def test_the_operator_runs_with_the_generated_roles(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
-    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    installation = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     seen = RecordingObserver()
 
     async def is_ready(size: int) -> bool:
@@ -322,11 +330,11 @@ async def test_the_operator_runs_with_the_generated_roles(
             return True
         return False
 
-    async with installed(client, what, parts_of(what).in_order):
-        token = await token_for(client, what.namespace, what.name)
+    async with installed(client, installation, parts_of(installation).in_order):
+        token = await token_for(client, installation.namespace, installation.name)
         async with connected(control_plane, observe=ignore, token=token) as account:
-            await settled(account, what, set())
-        async with running_operator(control_plane, what, token, seen):
+            await wait_for_missing(account, installation, set())
+        async with running_operator(control_plane, installation, token, seen):
             await client.create(gadget(namespace, size=1))
             await until(partial(is_ready, 1))
             await client.apply(gadget(namespace, size=2), field_manager="test", force=True)
@@ -341,8 +349,8 @@ async def test_the_operator_runs_with_the_generated_roles(
     assert {event.note for event in events.items} >= {"size 1", "size 2"}
 
 
-def rights_in(documents: Iterable[Document], place: str) -> Iterator[Right]:
-    """What these roles grant in a namespace."""
+def permissions_in(documents: Iterable[Document], place: str) -> Iterator[Permission]:
+    """The permissions that these roles grant in a namespace."""
     for document in documents:
         if document["metadata"].get("namespace", place) == place:
             for rule in document.get("rules", ()):
@@ -354,17 +362,17 @@ def rights_in(documents: Iterable[Document], place: str) -> Iterator[Right]:
                 )
 
 
-async def rights_of(account: Client, place: str) -> set[Right]:
-    """What the server says that the account may do in a namespace."""
+async def permissions_of(account: Client, place: str) -> set[Permission]:
+    """The account's permissions in a namespace, from a SelfSubjectRulesReview."""
     review = authorization_v1.SelfSubjectRulesReview(
         spec=authorization_v1.SelfSubjectRulesReviewSpec(namespace=place)
     )
     status = (await account.create(review)).status
     assert status is not None
     return {
-        right
+        permission
         for rule in status.resource_rules
-        for right in product(
+        for permission in product(
             rule.api_groups or (),
             rule.resources or (),
             rule.resource_names or ("",),
@@ -382,74 +390,74 @@ async def test_the_operators_account_has_only_the_permissions_of_its_roles(
     *,
     is_limited: bool,
 ) -> None:
-    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
-    parts = parts_of(what)
+    installation = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    parts = parts_of(installation)
     granted = (*parts.grants, *parts.metrics_grants)
 
     async with (
-        installed(client, what, parts.in_order),
-        connected(control_plane, observe=ignore, token=other_token) as stranger,
+        installed(client, installation, parts.in_order),
+        connected(control_plane, observe=ignore, token=other_token) as other_account,
         connected(
             control_plane,
             observe=ignore,
-            token=await token_for(client, what.namespace, what.name),
+            token=await token_for(client, installation.namespace, installation.name),
         ) as account,
     ):
-        await settled(account, what, set())
-        for place in (namespace, what.namespace, "kube-system"):
-            default_rights = await rights_of(stranger, place)
-            own = await rights_of(account, place)
-            assert own - default_rights == set(rights_in(granted, place))
+        await wait_for_missing(account, installation, set())
+        for place in (namespace, installation.namespace, "kube-system"):
+            default_permissions = await permissions_of(other_account, place)
+            own = await permissions_of(account, place)
+            assert own - default_permissions == set(permissions_in(granted, place))
 
 
-def without_line(role: Document, number: int) -> tuple[Document, Any]:
+def without_rule(role: Document, number: int) -> tuple[Document, Any]:
     rules = [*role["rules"]]
-    line = rules.pop(number)
-    return {**role, "rules": rules}, line
+    rule = rules.pop(number)
+    return {**role, "rules": rules}, rule
 
 
-def lines(what: Installation) -> Iterator[tuple[Document, Document, Any]]:
-    """Each line of a role of the operator: the role, the role without it, and the line."""
-    parts = parts_of(what)
+def rules_of(installation: Installation) -> Iterator[tuple[Document, Document, Any]]:
+    """Each rule of a role of the operator: the role, the role without it, and the rule."""
+    parts = parts_of(installation)
     for role in (*parts.grants, *parts.metrics_grants):
         for number in range(len(role.get("rules", ()))):
-            yield role, *without_line(role, number)
+            yield role, *without_rule(role, number)
 
 
-# What an operator can do without.
-SPARED = {"events", "gadgets/finalizers", "tokenreviews", "subjectaccessreviews"}
+# The operator runs without these permissions.
+OPTIONAL = {"events", "gadgets/finalizers", "tokenreviews", "subjectaccessreviews"}
 
 
 @pytest.mark.parametrize("is_limited", [True, False], ids=["in one namespace", "everywhere"])
 async def test_an_error_names_the_rule_that_is_missing_from_a_role(
     client: Client, control_plane: ControlPlane, namespace: str, *, is_limited: bool
 ) -> None:
-    what = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
+    installation = installation_of(GADGETS, namespace, *([namespace] if is_limited else ()))
     named = 0
 
     async with (
-        installed(client, what, parts_of(what).in_order),
+        installed(client, installation, parts_of(installation).in_order),
         connected(
             control_plane,
             observe=ignore,
-            token=(token := await token_for(client, what.namespace, what.name)),
+            token=(token := await token_for(client, installation.namespace, installation.name)),
         ) as account,
     ):
-        for role, less, line in lines(what):
-            await apply(client, (less,))
-            await settled(account, what, set(line["resources"]))
+        for role, reduced, rule in rules_of(installation):
+            await apply(client, (reduced,))
+            await wait_for_missing(account, installation, set(rule["resources"]))
             seen = RecordingObserver()
-            async with running_operator(control_plane, what, token, seen):
-                await until(partial(is_reported, seen, line))
-                if set(line["resources"]) <= SPARED:
+            async with running_operator(control_plane, installation, token, seen):
+                await until(partial(is_reported, seen, rule))
+                if set(rule["resources"]) <= OPTIONAL:
                     await until(partial(is_running, seen))
             stages = {each.stage for each in seen.of(StageReached)}
-            assert ("running" in stages) == (set(line["resources"]) <= SPARED), line
+            assert ("running" in stages) == (set(rule["resources"]) <= OPTIONAL), rule
             named += 1
             await apply(client, (role,))
-            await settled(account, what, set())
+            await wait_for_missing(account, installation, set())
 
-    assert named == len(list(lines(what)))
+    assert named == len(list(rules_of(installation)))
     assert named >= 8
 
 
@@ -457,21 +465,23 @@ async def is_running(seen: RecordingObserver) -> bool:
     return any(each.stage == "running" for each in seen.of(StageReached))
 
 
-async def is_reported(seen: RecordingObserver, line: Any) -> bool:
-    """Whether what was said to be missing is exactly what this line grants."""
+async def is_reported(seen: RecordingObserver, rule: Any) -> bool:
+    """Whether the reported missing permissions are exactly those of this rule."""
     rules = [yaml.safe_load(each.rule)[0] for each in seen.of(PermissionMissing)]
-    return {right for rule in rules for right in rights_in_rule(rule)} == set(rights_in_rule(line))
+    return {permission for each in rules for permission in permissions_in_rule(each)} == set(
+        permissions_in_rule(rule)
+    )
 
 
-def rights_in_rule(rule: Any) -> Iterator[Right]:
-    yield from rights_in([{"metadata": {}, "rules": [rule]}], "")
+def permissions_in_rule(rule: Any) -> Iterator[Permission]:
+    yield from permissions_in([{"metadata": {}, "rules": [rule]}], "")
 
 
 async def test_an_account_with_the_metrics_reader_role_may_read_the_metrics(
     client: Client, control_plane: ControlPlane, namespace: str, other_token: str
 ) -> None:
-    what = installation_of(GADGETS, namespace)
-    reader = f"{what.name}-metrics-reader"
+    installation = installation_of(GADGETS, namespace)
+    reader = f"{installation.name}-metrics-reader"
     scraper = await new_account(client, namespace, "scraper")
     binding = rbac_v1.ClusterRoleBinding(
         metadata=meta_v1.ObjectMeta(name=reader),
@@ -480,21 +490,21 @@ async def test_an_account_with_the_metrics_reader_role_may_read_the_metrics(
     )
 
     async with (
-        installed(client, what, parts_of(what).in_order),
+        installed(client, installation, parts_of(installation).in_order),
         connected(
             control_plane,
             observe=ignore,
-            token=await token_for(client, what.namespace, what.name),
+            token=await token_for(client, installation.namespace, installation.name),
         ) as account,
     ):
-        await settled(account, what, set())
+        await wait_for_missing(account, installation, set())
         await client.create(binding)
 
-        async def is_let_in() -> bool:
+        async def is_allowed() -> bool:
             reviews = TokenReviews(account, clock=SystemClock())
             return await reviews.verdict(scraper, "/metrics") is AccessDecision.ALLOWED
 
-        await until(is_let_in)
+        await until(is_allowed)
         reviews = TokenReviews(account, clock=SystemClock())
         assert await reviews.verdict(scraper, "/debug") is AccessDecision.FORBIDDEN
         assert await reviews.verdict(other_token, "/metrics") is AccessDecision.FORBIDDEN
@@ -504,10 +514,14 @@ async def test_an_account_with_the_metrics_reader_role_may_read_the_metrics(
 async def test_the_aggregated_roles_grant_admins_editors_and_viewers_their_verbs(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
-    what = installation_of(GADGETS, namespace)
+    installation = installation_of(GADGETS, namespace)
     own = {
-        role: {verb for group, _, _, verb in rights_in([document], "") if group == GADGET_GROUP}
-        for role, document in zip(("admin", "edit", "view"), parts_of(what).user_roles, strict=True)
+        role: {
+            verb for group, _, _, verb in permissions_in([document], "") if group == GADGET_GROUP
+        }
+        for role, document in zip(
+            ("admin", "edit", "view"), parts_of(installation).user_roles, strict=True
+        )
     }
 
     async def are_added() -> bool:
@@ -519,5 +533,5 @@ async def test_the_aggregated_roles_grant_admins_editors_and_viewers_their_verbs
         return True
 
     with control_plane.running_controllers("clusterrole-aggregation-controller"):
-        async with installed(client, what, parts_of(what).in_order):
+        async with installed(client, installation, parts_of(installation).in_order):
             await until(are_added)

@@ -21,7 +21,7 @@ from tests.real.objects import AnyConfigMap, config_map, create_config_maps
 ConfigMapMetadata = metadata_only(core_v1.ConfigMap)
 WidgetMetadata = metadata_only(Widget)
 
-HOLD = "tests.example.com/hold"
+FINALIZER = "tests.example.com/hold"
 
 
 async def test_an_objects_metadata_is_read(client: Client, namespace: str) -> None:
@@ -34,7 +34,7 @@ async def test_an_objects_metadata_is_read(client: Client, namespace: str) -> No
     assert (found.api_version, found.kind) == ("v1", "ConfigMap")
 
 
-async def test_an_object_that_is_not_there_is_not_found_by_its_kind(
+async def test_the_not_found_error_of_a_missing_object_names_its_kind(
     client: Client, namespace: str
 ) -> None:
     with pytest.raises(NotFound, match=f"could not get ConfigMap {namespace}/nothing"):
@@ -156,15 +156,17 @@ async def test_an_object_of_which_only_metadata_was_read_is_deleted(
     client: Client, namespace: str
 ) -> None:
     await create_config_maps(client, namespace, "settings")
-    hold = MergePatch({"metadata": {"finalizers": [HOLD]}})
-    held = await client.patch(ConfigMapMetadata, "settings", hold, namespace=namespace)
+    add_finalizer = MergePatch({"metadata": {"finalizers": [FINALIZER]}})
+    terminating = await client.patch(
+        ConfigMapMetadata, "settings", add_finalizer, namespace=namespace
+    )
 
     response = await client.delete(ConfigMapMetadata, "settings", namespace=namespace)
-    nothing = MergePatch({"metadata": {"finalizers": None}})
-    last = await client.patch(ConfigMapMetadata, "settings", nothing, namespace=namespace)
+    remove_finalizer = MergePatch({"metadata": {"finalizers": None}})
+    last = await client.patch(ConfigMapMetadata, "settings", remove_finalizer, namespace=namespace)
 
     assert response.obj is not None
-    assert (response.uid, response.is_gone) == (held.uid, False)
+    assert (response.uid, response.is_gone) == (terminating.uid, False)
     assert is_gone(last)
     assert (await client.list(ConfigMapMetadata, namespace=namespace)).items == ()
 
@@ -172,9 +174,9 @@ async def test_an_object_of_which_only_metadata_was_read_is_deleted(
 async def test_a_delete_that_responds_with_the_object_responds_with_its_metadata(
     client: Client, namespace: str
 ) -> None:
-    robots = Unstructured.of("v1", "ServiceAccount")
+    any_account = Unstructured.of("v1", "ServiceAccount")
     await client.create(
-        robots(
+        any_account(
             {
                 "apiVersion": "v1",
                 "kind": "ServiceAccount",
@@ -183,7 +185,7 @@ async def test_a_delete_that_responds_with_the_object_responds_with_its_metadata
         )
     )
 
-    response = await client.delete(metadata_only(robots), "robot", namespace=namespace)
+    response = await client.delete(metadata_only(any_account), "robot", namespace=namespace)
 
     assert response.obj is not None
     assert (response.obj.name, response.is_gone) == ("robot", True)

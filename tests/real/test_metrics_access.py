@@ -20,18 +20,18 @@ from tests.real.clients import connected
 from tests.real.relay import relay_to
 from tests.real.rights import GROUP, new_account, token_for
 
-HERE = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 0.05
 
 
 class Scraper:
-    """Asks for the metrics, over HTTPS, and trusts one authority."""
+    """An HTTPS client of the metrics endpoint that trusts one certificate authority."""
 
     def __init__(self, port: int, authority: Authority) -> None:
-        self._server = f"https://{HERE}:{port}"
+        self._server = f"https://{LOOPBACK}:{port}"
         self._tls = tls_context(TlsSettings(ca_data=authority.certificate), source="test")
 
-    async def ask(self, token: str | None) -> tuple[int, str]:
+    async def scrape(self, token: str | None) -> tuple[int, str]:
         headers = (("Authorization", f"Bearer {token}"),) if token else ()
         request = Request(method="GET", path="/metrics", headers=headers)
         async with (
@@ -43,14 +43,14 @@ class Scraper:
             return response.status, (await response.read(limit_bytes=2**20)).decode()
 
     async def status(self, token: str | None) -> int:
-        return (await self.ask(token))[0]
+        return (await self.scrape(token))[0]
 
 
 @asynccontextmanager
 async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
-    """The metrics of an operator, reachable from everywhere."""
+    """Expose the metrics of an operator on all addresses."""
     authority = Authority()
-    pair = authority.server(HERE)
+    pair = authority.server(LOOPBACK)
     settings = ManagerSettings(
         metrics_address="0.0.0.0:0",
         tls_cert_file=directory / "tls.crt",
@@ -59,7 +59,7 @@ async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
     (directory / "tls.crt").write_bytes(pair.certificate)
     (directory / "tls.key").write_bytes(pair.key)
     assert settings.metrics is not None
-    door = metrics_endpoint(
+    endpoint = metrics_endpoint(
         new_registry(),
         settings,
         client=client,
@@ -67,13 +67,13 @@ async def exposed(client: Client, directory: Path) -> AsyncIterator[Scraper]:
         observe=ignore,
     )
     async with serving(
-        door.handler, settings.metrics, tls=door.tls, what="metrics", observe=ignore
+        endpoint.handler, settings.metrics, tls=endpoint.tls, what="metrics", observe=ignore
     ) as address:
         yield Scraper(address.port, authority)
 
 
 async def allow_metrics(client: Client, namespace: str, account: str) -> None:
-    """Let an account read metrics; a real server hears of a new right a moment later."""
+    """Let an account read metrics; kube-apiserver's RBAC cache is updated with a delay."""
     meta = meta_v1.ObjectMeta(name=f"{namespace}-{account}-metrics")
     rule = rbac_v1.PolicyRule(non_resource_urls=("/metrics",), verbs=("get",))
     await client.create(rbac_v1.ClusterRole(metadata=meta, rules=(rule,)))
@@ -107,7 +107,7 @@ async def test_an_account_with_permission_reads_the_metrics(
     token = await new_account(client, namespace, "prometheus")
     await allow_metrics(client, namespace, "prometheus")
 
-    status, text = await scraper.ask(token)
+    status, text = await scraper.scrape(token)
 
     assert status == 200
     assert "process_cpu_seconds_total" in text
@@ -116,17 +116,17 @@ async def test_an_account_with_permission_reads_the_metrics(
 async def test_an_account_without_permission_is_forbidden(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
-    token = await new_account(client, namespace, "stranger")
+    token = await new_account(client, namespace, "unprivileged")
 
-    assert await scraper.ask(token) == (403, "forbidden\n")
+    assert await scraper.scrape(token) == (403, "forbidden\n")
 
 
 async def test_a_client_without_a_token_of_the_cluster_is_rejected(
     client: Client, namespace: str, scraper: Scraper
 ) -> None:
-    good = await new_account(client, namespace, "prometheus")
+    token = await new_account(client, namespace, "prometheus")
     await allow_metrics(client, namespace, "prometheus")
-    head, claims, signature = good.split(".")
+    head, claims, signature = token.split(".")
 
     assert await scraper.status(None) == 401
     assert await scraper.status("made-up") == 401
@@ -136,15 +136,15 @@ async def test_a_client_without_a_token_of_the_cluster_is_rejected(
 async def test_an_operator_without_permission_to_create_reviews_rejects_all_clients(
     control_plane: ControlPlane, client: Client, namespace: str, tmp_path: Path
 ) -> None:
-    good = await new_account(client, namespace, "prometheus")
+    token = await new_account(client, namespace, "prometheus")
     await allow_metrics(client, namespace, "prometheus")
-    poor = await new_account(client, namespace, "operator")
+    unprivileged = await new_account(client, namespace, "operator")
 
     async with (
-        connected(control_plane, observe=ignore, token=poor) as operator,
+        connected(control_plane, observe=ignore, token=unprivileged) as operator,
         exposed(operator, tmp_path) as scraper,
     ):
-        assert await scraper.ask(good) == (500, "the token review failed\n")
+        assert await scraper.scrape(token) == (500, "the token review failed\n")
 
 
 async def test_new_clients_are_rejected_while_the_api_server_is_down(

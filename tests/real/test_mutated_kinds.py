@@ -1,7 +1,7 @@
 """Rich objects with one change give the same object or error on both servers.
 
-What is drawn is always the same. Each answer's warnings count as well, unless it is a refusal: of
-what it refuses, the real server warns by chance.
+The random seed is fixed. The warnings are compared, too, except with errors: the warnings that
+kube-apiserver sends with an error vary.
 """
 
 import json
@@ -26,14 +26,14 @@ from tests.real.differential.servers import real
 pytestmark = pytest.mark.timeout(120)
 NAMESPACE: Final = "mutations"
 UID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+TIMESTAMP: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 STARTED: Final = SystemClock().now().strftime("%Y-%m-%dT%H:%M:%SZ")
 OF_THE_REQUEST: Final = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
-# How many changes of each object are tried when it is new, when it is there, and in its status.
-DRAWN: Final = {"create": 12, "update": 12, "status": 6}
-TAKEN: Final = ("clusterIP", "healthCheckNodePort")
-# The embedded server knows no difference between an empty list or map and none.
-KNOWN: Final = (
+# The number of mutations per object: of a create, of an update, and of a status update.
+SAMPLE_SIZES: Final = {"create": 12, "update": 12, "status": 6}
+ALLOCATED: Final = ("clusterIP", "healthCheckNodePort")
+# Known differences: the embedded server treats an empty list or map as absent.
+KNOWN_DIFFERENCES: Final = (
     "'[]' at spec.behavior.",
     "'{}' at spec.resources.requests",
     "without spec.resources.requests.storage",
@@ -42,13 +42,13 @@ RESOURCES: Final = {
     (each.gvk.api_version, each.gvk.kind): each for each in BuiltinSchemas.read().resources
 }
 
-Answer: TypeAlias = tuple[int, Any, list[str]]
+Result: TypeAlias = tuple[int, Any, list[str]]
 
 
-class Try(NamedTuple):
-    """What is tried, in words, and how."""
+class MutationRequest(NamedTuple):
+    """A request with a mutated object, and its description."""
 
-    says: str
+    description: str
     method: str
     path: str
     body: Object
@@ -60,66 +60,71 @@ def rich_objects() -> Iterator[Object]:
 
 
 @pytest.fixture(scope="module")
-def theirs() -> Iterator["Cluster"]:
+def real_cluster() -> Iterator["Cluster"]:
     with real() as server:
         yield Cluster(server)
 
 
 @pytest.fixture(scope="module")
-def ours() -> Iterator["Cluster"]:
+def embedded_cluster() -> Iterator["Cluster"]:
     with embedded() as server:
         yield Cluster(server)
 
 
-def called(rich: Object) -> str:
+def identity(rich: Object) -> str:
     return f"{rich['apiVersion']} {rich['kind']} {rich['metadata']['name']}"
 
 
-@pytest.mark.parametrize("rich", [*rich_objects()], ids=called)
-def test_a_changed_object_is_accepted_or_refused_as_by_the_real_server(
-    rich: Object, theirs: "Cluster", ours: "Cluster"
+@pytest.mark.parametrize("rich", [*rich_objects()], ids=identity)
+def test_a_changed_object_is_accepted_or_rejected_as_by_the_real_server(
+    rich: Object, real_cluster: "Cluster", embedded_cluster: "Cluster"
 ) -> None:
-    found = unlike(rich, theirs, ours)
+    found = differences(rich, real_cluster, embedded_cluster)
     if found:
-        # The real server reads what it changes from a cache that may lag; what lasts is no chance.
-        found = unlike(rich, theirs, ours)
+        # kube-apiserver reads from a cache that may be stale: only a repeated difference counts.
+        found = differences(rich, real_cluster, embedded_cluster)
 
     assert found == {}
 
 
-def unlike(rich: Object, theirs: "Cluster", ours: "Cluster") -> dict[str, tuple[Answer, Answer]]:
-    """The requests that the two answer otherwise, with our answer and theirs."""
-    here, there = ours.made(rich), theirs.made(rich)
-    requests = [*tries(rich, here[1])]
-    expected = {each.says: theirs.tried(each, there[1]) for each in requests}
-    found = {each.says: ours.tried(each, here[1]) for each in requests}
-    ours.unmake(rich)
-    theirs.unmake(rich)
-    pairs = {"made": (here, there), **{says: (found[says], expected[says]) for says in expected}}
-    alike = {says: (comparable(one), comparable(other)) for says, (one, other) in pairs.items()}
-    return {says: (one, other) for says, (one, other) in alike.items() if one != other}
+def differences(
+    rich: Object, real_cluster: "Cluster", embedded_cluster: "Cluster"
+) -> dict[str, tuple[Result, Result]]:
+    """The requests with different results: the embedded server's and the real server's."""
+    embedded_result, real_result = embedded_cluster.create(rich), real_cluster.create(rich)
+    requests = [*mutation_requests(rich, embedded_result[1])]
+    expected = {each.description: real_cluster.send(each, real_result[1]) for each in requests}
+    found = {each.description: embedded_cluster.send(each, embedded_result[1]) for each in requests}
+    embedded_cluster.delete(rich)
+    real_cluster.delete(rich)
+    pairs = {
+        "created": (embedded_result, real_result),
+        **{name: (found[name], expected[name]) for name in expected},
+    }
+    results = {name: (comparable(one), comparable(other)) for name, (one, other) in pairs.items()}
+    return {name: (one, other) for name, (one, other) in results.items() if one != other}
 
 
-def tries(rich: Object, there: Object) -> Iterator[Try]:
-    """What is tried of an object, and of what is there of it."""
+def mutation_requests(rich: Object, stored: Object) -> Iterator[MutationRequest]:
+    """Requests that create a mutated copy of an object, or mutate the stored object."""
     collection, name = path_of(rich), rich["metadata"]["name"]
     new = {key: value for key, value in rich.items() if key != "status" or rich["kind"] == "Node"}
     new["metadata"] = {**rich["metadata"], "name": other_name(rich)}
     if rich["kind"] == "Service":
-        # To try an address that is taken is fine there, and refused here.
-        new["spec"] = {key: value for key, value in rich["spec"].items() if key not in TAKEN}
-    rest = {key: value for key, value in there.items() if key != "status"}
-    for says, method, path, changes in (
+        # Only the embedded server rejects a dry run with an allocated address.
+        new["spec"] = {key: value for key, value in rich["spec"].items() if key not in ALLOCATED}
+    rest = {key: value for key, value in stored.items() if key != "status"}
+    for operation, method, path, changes in (
         ("create", "POST", collection, mutations(new)),
         ("update", "PUT", f"{collection}/{name}", mutations(rest)),
-        ("status", "PUT", f"{collection}/{name}/status", mutations(there, part="status")),
+        ("status", "PUT", f"{collection}/{name}/status", mutations(stored, part="status")),
     ):
-        if says == "status" and "status" not in rich:
+        if operation == "status" and "status" not in rich:
             continue
-        every = [each for each in changes if not each[0].startswith(KNOWN)]
-        drawn = Random(7).sample(every, min(DRAWN[says], len(every)))
-        for change, body in drawn:
-            yield Try(f"{says} {change}", method, f"{path}?dryRun=All", body)
+        candidates = [each for each in changes if not each[0].startswith(KNOWN_DIFFERENCES)]
+        sample = Random(7).sample(candidates, min(SAMPLE_SIZES[operation], len(candidates)))
+        for change, body in sample:
+            yield MutationRequest(f"{operation} {change}", method, f"{path}?dryRun=All", body)
 
 
 def path_of(obj: Object) -> str:
@@ -134,40 +139,40 @@ def other_name(rich: Object) -> str:
 
 
 class Cluster:
-    """Asks one server."""
+    """Writes objects to one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._ask("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
+        self._call("POST", "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
 
-    def made(self, rich: Object) -> Answer:
-        """Create it, and give it its status."""
+    def create(self, rich: Object) -> Result:
+        """Create the object and write its status."""
         path = path_of(rich)
-        response = self._ask("POST", path, rich)
+        response = self._call("POST", path, rich)
         assert response[0] == 201, response
         if "status" in rich:
             body = {**response[1], "status": rich["status"]}
-            response = self._ask("PUT", f"{path}/{rich['metadata']['name']}/status", body)
+            response = self._call("PUT", f"{path}/{rich['metadata']['name']}/status", body)
         return response
 
-    def tried(self, each: Try, there: Object) -> Answer:
-        """Try a request, of what is there as this server has it."""
-        body = deepcopy(each.body)
+    def send(self, request: MutationRequest, stored: Object) -> Result:
+        """Send a request with the identity of the object that this server has stored."""
+        body = deepcopy(request.body)
         body["metadata"].pop("managedFields", None)
-        if each.method == "PUT":
-            # A Job has it in its labels too.
+        if request.method == "PUT":
+            # The labels of a Job contain the uid, too.
             uid = body["metadata"]["uid"]
-            body = json.loads(json.dumps(body).replace(uid, there["metadata"]["uid"]))
-            body["metadata"] |= {key: there["metadata"][key] for key in OF_THE_REQUEST[:3]}
-        return self._ask(each.method, each.path, body)
+            body = json.loads(json.dumps(body).replace(uid, stored["metadata"]["uid"]))
+            body["metadata"] |= {key: stored["metadata"][key] for key in OF_THE_REQUEST[:3]}
+        return self._call(request.method, request.path, body)
 
-    def unmake(self, rich: Object) -> None:
-        """Delete it, whatever holds it."""
+    def delete(self, rich: Object) -> None:
+        """Delete the object and remove its finalizers."""
         path = f"{path_of(rich)}/{rich['metadata']['name']}"
-        self._ask("DELETE", path)
-        self._ask("PATCH", path, {"metadata": {"finalizers": None}})
+        self._call("DELETE", path)
+        self._call("PATCH", path, {"metadata": {"finalizers": None}})
 
-    def _ask(self, method: str, path: str, body: Object | None = None) -> Answer:
+    def _call(self, method: str, path: str, body: Object | None = None) -> Result:
         is_patch = method == "PATCH"
         headers = {
             "authorization": f"Bearer {self._server.token}",
@@ -180,31 +185,31 @@ class Cluster:
         return response.status, response.json(), warnings
 
 
-def comparable(response: Answer) -> Answer:
-    """Without what differs from request to request."""
+def comparable(response: Result) -> Result:
+    """The result without values that differ between requests."""
     status, body, warnings = response
     if body["kind"] == "Status":
-        # What is empty shows as nothing here.
+        # The embedded server reports empty values as null.
         text = json.dumps(body).replace("[]", "null").replace("{}", "null")
-        return status, json.loads(without_chance(text)), []
+        return status, json.loads(without_identities(text)), []
     body = deepcopy(body)
     for name in OF_THE_REQUEST:
         body["metadata"].pop(name, None)
     if body["kind"] == "Service":
-        hide_given(body["spec"])
-    return status, json.loads(without_chance(json.dumps(body))), warnings
+        hide_allocated(body["spec"])
+    return status, json.loads(without_identities(json.dumps(body))), warnings
 
 
-def without_chance(text: str) -> str:
-    """Without identities, and without moments of now: the second may end between two answers."""
+def without_identities(text: str) -> str:
+    """The text without uids and current timestamps, which differ between requests."""
     text = UID.sub("uid", text)
-    return MOMENT.sub(lambda found: "now" if found[0] >= STARTED else found[0], text)
+    return TIMESTAMP.sub(lambda found: "now" if found[0] >= STARTED else found[0], text)
 
 
-def hide_given(spec: Object) -> None:
-    """Addresses and ports that a Service was given are any."""
+def hide_allocated(spec: Object) -> None:
+    """Remove the addresses and ports that were allocated to a Service."""
     for name in ("clusterIP", "clusterIPs", "healthCheckNodePort"):
         spec.pop(name, None)
     for port in spec.get("ports", ()):
         if port.get("nodePort", 0) >= 30000:
-            port["nodePort"] = "given"
+            port["nodePort"] = "allocated"

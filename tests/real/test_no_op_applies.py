@@ -1,4 +1,4 @@
-"""An apply that would change nothing is not sent, and any other is."""
+"""An apply is sent only if it would change the object."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
@@ -26,7 +26,7 @@ Deployment = apps_v1.Deployment
 
 
 def wanted(namespace: str) -> apps_v1.Deployment:
-    """Two containers of ours, and a label."""
+    """The Deployment that the controller applies: two containers and a label."""
     made = deployment(
         namespace, "web", container("web"), container("side", "example.com/side:1"), replicas=2
     )
@@ -34,12 +34,12 @@ def wanted(namespace: str) -> apps_v1.Deployment:
 
 
 def as_any(obj: apps_v1.Deployment) -> Unstructured:
-    """The same, of which only the dictionary is known."""
+    """The same Deployment, unstructured."""
     return AnyDeployment(msgspec.json.decode(Codec().encode(obj)))
 
 
-class Other:
-    """Another client that writes to our Deployment."""
+class OtherClient:
+    """Another client that writes to the Deployment."""
 
     def __init__(self, client: Client, namespace: str, *, manager: str = "them") -> None:
         self.client = client
@@ -68,7 +68,7 @@ class Other:
         await self.client.apply(AnyDeployment(body), field_manager=self.manager, force=True)
 
 
-Meddling = Callable[[Other], Awaitable[None]]
+Mutation = Callable[[OtherClient], Awaitable[None]]
 
 _CONTAINERS = ("spec", "template", "spec", "containers")
 _TEMPLATE = {
@@ -78,77 +78,77 @@ _TEMPLATE = {
 
 
 def _spec(image: str) -> dict[str, Any]:
-    both = [
+    containers = [
         {"name": "web", "image": image},
         {"name": "side", "image": "example.com/side:1"},
     ]
     return {
         "replicas": 2,
         "selector": {"matchLabels": {"app": "web"}},
-        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": both}},
+        "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": containers}},
     }
 
 
-async def takes_a_field_by_put(other: Other) -> None:
+async def takes_a_field_by_put(other: OtherClient) -> None:
     await other.put("spec", "replicas", to=7)
 
 
-async def takes_a_field_by_patch(other: Other) -> None:
+async def takes_a_field_by_patch(other: OtherClient) -> None:
     await other.patch(MergePatch({"spec": {"replicas": 7}}))
 
 
-async def takes_a_field_by_forced_apply(other: Other) -> None:
+async def takes_a_field_by_forced_apply(other: OtherClient) -> None:
     await other.apply({"replicas": 7, **_TEMPLATE})
 
 
-async def takes_an_image(other: Other) -> None:
-    await other.put(*_CONTAINERS, 0, "image", to="example.com/theirs:1")
+async def takes_an_image(other: OtherClient) -> None:
+    await other.put(*_CONTAINERS, 0, "image", to="example.com/other:1")
 
 
-async def takes_a_field_and_changes_it_back(other: Other) -> None:
+async def takes_a_field_and_changes_it_back(other: OtherClient) -> None:
     await other.put("spec", "replicas", to=7)
     await other.put("spec", "replicas", to=2)
 
 
-async def removes_a_field(other: Other) -> None:
+async def removes_a_field(other: OtherClient) -> None:
     await other.patch(JsonPatch(JsonPatch.remove("/metadata/labels/app")))
 
 
-async def removes_an_item(other: Other) -> None:
+async def removes_an_item(other: OtherClient) -> None:
     await other.patch(JsonPatch(JsonPatch.remove("/spec/template/spec/containers/1")))
 
 
-async def changes_the_order_of_a_list(other: Other) -> None:
+async def changes_the_order_of_a_list(other: OtherClient) -> None:
     first, second = (await other.get()).get(*_CONTAINERS)
     await other.put(*_CONTAINERS, to=[second, first])
 
 
-async def removes_our_owner_reference(other: Other) -> None:
+async def removes_the_owner_reference(other: OtherClient) -> None:
     await other.patch(JsonPatch(JsonPatch.remove("/metadata/ownerReferences")))
 
 
-async def deletes_it(other: Other) -> None:
+async def deletes_it(other: OtherClient) -> None:
     await other.client.delete(
         Deployment, "web", namespace=other.namespace, propagation="Background"
     )
 
 
-async def goes_by_our_name_and_changes_a_value(other: Other) -> None:
-    # In the same second: then nothing in our entry is different, not even its time.
+async def changes_a_value_as_the_same_manager(other: OtherClient) -> None:
+    # Within one second the manager's entry is unchanged, including its time.
     live = await other.get()
     body = as_any(wanted(other.namespace)).changed("spec", "replicas", to=7)
     body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
     await other.client.apply(body, field_manager="us")
 
 
-async def goes_by_our_name_and_gives_up_a_field(other: Other) -> None:
+async def omits_a_field_as_the_same_manager(other: OtherClient) -> None:
     live = await other.get()
     body = as_any(wanted(other.namespace)).changed("metadata", "labels", to={})
     body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
     await other.client.apply(body, field_manager="us")
 
 
-CORRECTED = (
+REVERTED = (
     takes_a_field_by_put,
     takes_a_field_by_patch,
     takes_a_field_by_forced_apply,
@@ -157,51 +157,51 @@ CORRECTED = (
     removes_a_field,
     removes_an_item,
     changes_the_order_of_a_list,
-    removes_our_owner_reference,
+    removes_the_owner_reference,
     deletes_it,
-    goes_by_our_name_and_changes_a_value,
-    goes_by_our_name_and_gives_up_a_field,
+    changes_a_value_as_the_same_manager,
+    omits_a_field_as_the_same_manager,
 )
 
 
-async def changes_its_status(other: Other) -> None:
+async def changes_its_status(other: OtherClient) -> None:
     status = other.client.status(Deployment, "web", namespace=other.namespace)
     await status.patch(MergePatch({"status": {"replicas": 2, "observedGeneration": 1}}))
 
 
-async def adds_a_label(other: Other) -> None:
-    await other.patch(MergePatch({"metadata": {"labels": {"theirs": "yes"}}}))
+async def adds_a_label(other: OtherClient) -> None:
+    await other.patch(MergePatch({"metadata": {"labels": {"other": "yes"}}}))
 
 
-async def sets_a_field_that_we_leave_open(other: Other) -> None:
+async def sets_a_field_that_is_not_applied(other: OtherClient) -> None:
     await other.patch(MergePatch({"spec": {"paused": True, "revisionHistoryLimit": 3}}))
 
 
-async def adds_a_container(other: Other) -> None:
+async def adds_a_container(other: OtherClient) -> None:
     patch = JsonPatch.add(
-        "/spec/template/spec/containers/0", {"name": "theirs", "image": "example.com/theirs:1"}
+        "/spec/template/spec/containers/0", {"name": "other", "image": "example.com/other:1"}
     )
     await other.patch(JsonPatch(patch))
 
 
-async def applies_the_same_values(other: Other) -> None:
+async def applies_the_same_values(other: OtherClient) -> None:
     await other.apply(_spec("example.com/main:1"), labels={"app": "web"})
 
 
-async def goes_by_our_name_and_changes_nothing(other: Other) -> None:
+async def applies_the_same_values_as_the_same_manager(other: OtherClient) -> None:
     body = as_any(wanted(other.namespace))
     live = await other.get()
     body = body.changed("metadata", "ownerReferences", to=live.metadata["ownerReferences"])
     await other.client.apply(body, field_manager="us")
 
 
-LEFT_ALONE = (
+IGNORED = (
     changes_its_status,
     adds_a_label,
-    sets_a_field_that_we_leave_open,
+    sets_a_field_that_is_not_applied,
     adds_a_container,
     applies_the_same_values,
-    goes_by_our_name_and_changes_nothing,
+    applies_the_same_values_as_the_same_manager,
 )
 
 
@@ -209,7 +209,7 @@ LEFT_ALONE = (
 async def controller(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> AsyncIterator[ControllerWriter]:
-    """A controller of Deployments in both forms, and on Widgets, running."""
+    """A running controller that caches Deployments in both forms."""
     async with running_writer(
         client, Deployment, AnyDeployment, namespace=namespace, observe=seen
     ) as controller:
@@ -218,7 +218,7 @@ async def controller(
 
 @pytest.fixture(params=["typed", "unstructured"])
 def child(request: pytest.FixtureRequest, namespace: str) -> apps_v1.Deployment | Unstructured:
-    """What we apply."""
+    """The object that the controller applies."""
     typed = wanted(namespace)
     return typed if request.param == "typed" else as_any(typed)
 
@@ -234,8 +234,8 @@ async def made(controller: ControllerWriter, child: Any, namespace: str) -> core
     return owner
 
 
-def essence(obj: Any) -> Any:
-    """What we want of it."""
+def applied_values(obj: Any) -> Any:
+    """The values of the applied fields."""
     body = obj if isinstance(obj, Unstructured) else as_any(obj)
     owners = [each["name"] for each in body.metadata.get("ownerReferences") or ()]
     images = [(each["name"], each["image"]) for each in body.get(*_CONTAINERS)]
@@ -245,31 +245,34 @@ def essence(obj: Any) -> Any:
 EXPECTED = (2, [("web", "example.com/main:1"), ("side", "example.com/side:1")], "web", ["owner"])
 
 
-@pytest.mark.parametrize("meddling", CORRECTED, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("mutation", REVERTED, ids=lambda each: each.__name__)
 async def test_an_apply_is_sent_after_another_client_changed_an_applied_field(
-    controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
+    controller: ControllerWriter, child: Any, namespace: str, mutation: Mutation
 ) -> None:
     owner = await made(controller, child, namespace)
-    await meddling(Other(controller.client, namespace))
+    await mutation(OtherClient(controller.client, namespace))
     await controller.catch_up(child)
 
     response = await controller.apply_owned(child, owner)
 
     assert controller.verbs == ["apply"]
-    assert essence(response) == EXPECTED
-    assert essence(await controller.client.get(Deployment, "web", namespace=namespace)) == EXPECTED
+    assert applied_values(response) == EXPECTED
+    assert (
+        applied_values(await controller.client.get(Deployment, "web", namespace=namespace))
+        == EXPECTED
+    )
     await controller.apply_owned(child, owner)
     await controller.catch_up(child)
     await controller.apply_owned(child, owner)
     assert controller.verbs == []
 
 
-@pytest.mark.parametrize("meddling", LEFT_ALONE, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("mutation", IGNORED, ids=lambda each: each.__name__)
 async def test_no_apply_is_sent_after_another_client_changed_other_fields(
-    controller: ControllerWriter, child: Any, namespace: str, meddling: Meddling
+    controller: ControllerWriter, child: Any, namespace: str, mutation: Mutation
 ) -> None:
     owner = await made(controller, child, namespace)
-    await meddling(Other(controller.client, namespace))
+    await mutation(OtherClient(controller.client, namespace))
     seen = await controller.catch_up(child)
 
     response = await controller.apply_owned(child, owner)
@@ -299,7 +302,7 @@ async def test_a_recreated_object_is_not_treated_as_owned(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
-    await deletes_it(Other(controller.client, namespace))
+    await deletes_it(OtherClient(controller.client, namespace))
     body = as_any(wanted(namespace))
     reference = {
         "apiVersion": "v1",
@@ -323,14 +326,14 @@ async def test_a_change_is_reverted_once_the_cache_has_received_it(
     controller: ControllerWriter, child: Any, namespace: str
 ) -> None:
     owner = await made(controller, child, namespace)
-    await takes_a_field_by_patch(Other(controller.client, namespace))
+    await takes_a_field_by_patch(OtherClient(controller.client, namespace))
     await controller.apply_owned(child, owner)
     await controller.catch_up(child)
 
     await controller.apply_owned(child, owner)
 
     now = await controller.client.get(Deployment, "web", namespace=namespace)
-    assert essence(now) == EXPECTED
+    assert applied_values(now) == EXPECTED
 
 
 async def test_a_foreign_write_under_the_same_manager_changes_only_the_entrys_time(
@@ -339,16 +342,16 @@ async def test_a_foreign_write_under_the_same_manager_changes_only_the_entrys_ti
     def entries(obj: apps_v1.Deployment) -> list[Any]:
         return [(e.manager, e.fields_v1, e.time) for e in obj.metadata.managed_fields or ()]
 
-    ours = wanted(namespace)
-    assert ours.spec is not None
-    theirs = replace(ours, spec=replace(ours.spec, replicas=7))
+    first_body = wanted(namespace)
+    assert first_body.spec is not None
+    second_body = replace(first_body, spec=replace(first_body.spec, replicas=7))
     while True:
-        first = await client.apply(ours, field_manager="us")
-        second = await client.apply(theirs, field_manager="us")
+        first = await client.apply(first_body, field_manager="us")
+        second = await client.apply(second_body, field_manager="us")
         if entries(first)[0][2] == entries(second)[0][2]:
             break
     await client.clock.sleep(1.1)
-    third = await client.apply(ours, field_manager="us")
+    third = await client.apply(first_body, field_manager="us")
 
     assert entries(first) == entries(second)
     assert first.resource_version != second.resource_version
@@ -363,7 +366,7 @@ async def test_a_foreign_write_under_the_same_manager_changes_only_the_entrys_ti
 async def widget_writer(
     client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
-    """A controller of Widgets, running."""
+    """A running controller of Widgets."""
     async with running_writer(
         client, Widget, AnyWidget, namespace=namespace, observe=seen
     ) as controller:
@@ -390,9 +393,9 @@ async def test_an_unchanged_status_is_not_sent_again_when_other_fields_change(
     assert controller.verbs == ["apply status"]
     patch = MergePatch({"spec": {"size": 4}, "metadata": {"labels": {"a": "b"}}})
     await controller.client.patch(kind, "one", patch, namespace=namespace)
-    theirs = any_status(namespace, conditions=[a_condition("Theirs")])
+    other_status = any_status(namespace, conditions=[a_condition("Other")])
     await controller.client.status(AnyWidget, "one", namespace=namespace).apply(
-        theirs, field_manager="them"
+        other_status, field_manager="them"
     )
     one = await controller.catch_up(one)
     assert one is not None
@@ -425,7 +428,7 @@ async def test_a_status_that_another_client_changed_is_reverted(
 
 
 def a_condition(type: str, status: str = "True") -> dict[str, str]:
-    """As little as a condition can be."""
+    """A condition with only the required fields."""
     return {
         "type": type,
         "status": status,
@@ -442,7 +445,7 @@ def any_status(namespace: str, **status: Any) -> Unstructured:
 
 
 def widget_head(namespace: str) -> dict[str, Any]:
-    """Which Widget it is."""
+    """The fields that identify the Widget."""
     gvk = AnyWidget.resource_type.gvk
     return {
         "apiVersion": gvk.api_version,
@@ -467,7 +470,7 @@ async def test_after_a_restart_an_unchanged_apply_is_not_sent(
     kinds = (Deployment, core_v1.Service, core_v1.ConfigMap, Widget)
     made = await client.create(widget(namespace, "one"))
 
-    async def bring_in_line(controller: ControllerWriter) -> list[str]:
+    async def apply_all(controller: ControllerWriter) -> list[str]:
         await controller.apply_owned(wanted(namespace), owner)
         await controller.apply_owned(named, owner)
         one = controller.seen(made)
@@ -476,10 +479,10 @@ async def test_after_a_restart_an_unchanged_apply_is_not_sent(
         return controller.verbs
 
     async with running_writer(client, *kinds, namespace=namespace, observe=seen) as controller:
-        assert await bring_in_line(controller) == ["apply", "apply", "apply status"]
-        assert await bring_in_line(controller) == []
+        assert await apply_all(controller) == ["apply", "apply", "apply status"]
+        assert await apply_all(controller) == []
     async with running_writer(client, *kinds, namespace=namespace, observe=seen) as controller:
-        assert await bring_in_line(controller) == []
+        assert await apply_all(controller) == []
 
 
 async def test_after_a_restart_a_changed_apply_is_sent(

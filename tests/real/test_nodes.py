@@ -33,22 +33,22 @@ def plane() -> Iterator[ControlPlane]:
 
 @pytest.fixture
 def home(plane: ControlPlane) -> Iterator[str]:
-    """The name of a namespace that only this test has."""
+    """A namespace of this test."""
     with fresh_namespace(plane) as name:
         yield name
 
 
 @pytest.fixture
 async def nodes(plane: ControlPlane) -> AsyncIterator[Client]:
-    """Three running nodes, and a client that may do everything."""
+    """Three running nodes, and a client with all permissions."""
     async with connected(plane, observe=ignore) as client, workloads(plane, nodes=3):
         await until(client, lambda: no_node_is_new(client))
         yield client
 
 
-async def until(client: Client, is_so: Callable[[], Any]) -> None:
+async def until(client: Client, condition: Callable[[], Any]) -> None:
     async with client.clock.timeout(WITHIN_SECONDS):
-        while not await is_so():
+        while not await condition():
             await client.clock.sleep(0.1)
 
 
@@ -85,7 +85,7 @@ async def test_two_hundred_deployments_become_available(nodes: Client, home: str
     used = sorted({each.spec.node_name or "" for each in running if each.spec is not None})
     assert len(running) == len(addresses) == 200
     assert used == ["node-1", "node-2", "node-3"]
-    # By now a node that had sent no heartbeat would be lost.
+    # A node without heartbeats would not be ready any more.
     found = (await nodes.list(core_v1.Node)).items
     assert all(is_ready(each) for each in found)
 
@@ -124,7 +124,7 @@ async def test_workloads_of_every_kind_become_ready(nodes: Client, home: str) ->
     ]
 
 
-async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
+async def test_the_pods_of_a_drained_node_are_recreated_on_other_nodes(
     plane: ControlPlane, nodes: Client, home: str
 ) -> None:
     await nodes.create(deployment("app", home, replicas=6))
@@ -133,11 +133,11 @@ async def test_a_drained_node_is_empty_and_its_pods_are_elsewhere(
     drain = ("drain", "node-2", "--ignore-daemonsets", "--force", "--timeout=60s")
     await asyncio.to_thread(plane.kubectl, *drain)
 
-    # Not by the Deployment's status, which may still be that from before.
-    async def are_six_again() -> bool:
+    # The Deployment's status may still be from before the drain.
+    async def are_six_ready() -> bool:
         return [is_ready(each) for each in await pods(nodes, home)] == [True] * 6
 
-    await until(nodes, are_six_again)
+    await until(nodes, are_six_ready)
     left = {each.spec.node_name for each in await pods(nodes, home) if each.spec is not None}
     await asyncio.to_thread(plane.kubectl, "uncordon", "node-2")
     assert left == {"node-1", "node-3"}
@@ -148,22 +148,24 @@ async def test_kubectl_describe_shows_the_events_of_a_pod(
 ) -> None:
     pod = template()
     await nodes.create(core_v1.Pod(metadata=metadata(home), spec=pod.spec))
-    huge = template(node_selector={"disk": "ssd"})
-    await nodes.create(core_v1.Pod(metadata=metadata(home, "choosy"), spec=huge.spec))
+    unschedulable = template(node_selector={"disk": "ssd"})
+    await nodes.create(
+        core_v1.Pod(metadata=metadata(home, "unschedulable"), spec=unschedulable.spec)
+    )
 
-    async def described(name: str, last: str) -> list[list[str]]:
+    async def events_of(name: str, last: str) -> list[list[str]]:
         async with nodes.clock.timeout(WITHIN_SECONDS):
             while True:
-                say = await asyncio.to_thread(
+                output = await asyncio.to_thread(
                     plane.kubectl, "describe", "pod", name, f"--namespace={home}"
                 )
-                if last in say.partition("Events:")[2]:
+                if last in output.partition("Events:")[2]:
                     break
-        rows = say.partition("Events:")[2].strip().splitlines()[2:]
+        rows = output.partition("Events:")[2].strip().splitlines()[2:]
         return [[part for part in row.strip().split("  ") if part] for row in rows]
 
-    events = await described("app", "Started")
-    refused = await described("choosy", "FailedScheduling")
+    events = await events_of("app", "Started")
+    failed = await events_of("unschedulable", "FailedScheduling")
 
     assert [(row[1].strip(), row[3].strip()) for row in events] == [
         ("Scheduled", "default-scheduler"),
@@ -171,18 +173,18 @@ async def test_kubectl_describe_shows_the_events_of_a_pod(
         ("Created", "kubelet"),
         ("Started", "kubelet"),
     ]
-    assert refused[0][-1].strip() == (
+    assert failed[0][-1].strip() == (
         "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector."
         " preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
     )
 
 
 async def test_a_deleted_pod_is_removed_immediately(nodes: Client, home: str) -> None:
-    patient = template(termination_grace_period_seconds=10 * int(WITHIN_SECONDS))
+    long_grace_period = template(termination_grace_period_seconds=10 * int(WITHIN_SECONDS))
     await nodes.create(
         apps_v1.Deployment(
             metadata=metadata(home),
-            spec=apps_v1.DeploymentSpec(replicas=3, selector=SELECTOR, template=patient),
+            spec=apps_v1.DeploymentSpec(replicas=3, selector=SELECTOR, template=long_grace_period),
         )
     )
     await wait_until_available(nodes, home, within_seconds=WITHIN_SECONDS)
@@ -192,5 +194,5 @@ async def test_a_deleted_pod_is_removed_immediately(nodes: Client, home: str) ->
     async def is_empty() -> bool:
         return not await pods(nodes, home)
 
-    # Long before the end of the time that they may take.
+    # Long before the end of the grace period.
     await until(nodes, is_empty)

@@ -121,10 +121,10 @@ async def test_a_child_that_another_object_owns(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
     other = await client.create(config_map(namespace, "other"))
-    theirs = meta_v1.OwnerReference(
+    other_owner = meta_v1.OwnerReference(
         api_version="v1", kind="ConfigMap", name="other", uid=other.uid, controller=True
     )
-    meta = meta_v1.ObjectMeta(name="of-web", namespace=namespace, owner_references=(theirs,))
+    meta = meta_v1.ObjectMeta(name="of-web", namespace=namespace, owner_references=(other_owner,))
     await client.create(ConfigMap(metadata=meta, data={"size": "7"}))
     await client.create(widget(namespace, "web"))
 
@@ -146,7 +146,7 @@ async def test_a_child_that_another_object_owns(
 
 
 class GadgetStatus(Part):
-    """How it stands with a Gadget."""
+    """The status of a Gadget."""
 
     phase: str | None = None
 
@@ -156,7 +156,7 @@ class Gadget(CustomResource[Part, GadgetStatus], group=GROUP, version="v1"):
 
 
 def gadgets(*phases: str) -> CustomResourceDefinition:
-    """Gadgets that may be in these phases."""
+    """The definition of Gadgets with these phases."""
     status = of_type("object", properties={"phase": of_type("string", enum=phases)})
     return definition(
         "Gadget",
@@ -171,13 +171,13 @@ def gadgets(*phases: str) -> CustomResourceDefinition:
 
 @pytest.fixture
 async def strict_gadgets(client: Client) -> AsyncIterator[None]:
-    """The server knows Gadgets, and no other phase than Pending."""
+    """Define Gadgets whose only phase is Pending."""
     await install(client, gadgets("Pending"))
     yield
     await client.delete(CustomResourceDefinition, f"gadgets.{GROUP}")
 
 
-async def test_a_status_that_the_schema_refuses(
+async def test_a_status_that_the_schema_rejects(
     client: Client, control_plane: ControlPlane, namespace: str, strict_gadgets: None
 ) -> None:
     async def reconcile(obj: Gadget, ctx: sm.Context) -> sm.Outcome:
@@ -209,7 +209,7 @@ def rule(*verbs: str, of: str, group: str = "") -> rbac_v1.PolicyRule:
 
 
 async def grant(client: Client, namespace: str, *rules: rbac_v1.PolicyRule) -> None:
-    """Let the account ``operator`` do exactly this in its namespace."""
+    """Grant exactly these rules to the account ``operator`` in its namespace."""
     meta = meta_v1.ObjectMeta(name="operator", namespace=namespace)
     await client.apply(rbac_v1.Role(metadata=meta, rules=rules), field_manager="test")
     subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=namespace)
@@ -261,7 +261,7 @@ async def test_a_kind_that_is_forbidden_until_permission_is_granted(
     await client.create(widget(namespace, "web"))
 
     async with running_operator(control_plane, namespace, owning(), token=token) as operator:
-        # Of what it may read a real server hears a moment later: its first failure may be another.
+        # kube-apiserver's RBAC cache is updated with a delay: the first failure may be another one.
         await operator.until(lambda: watch_failures(operator, "configmaps"))
         stages = [each.stage for each in operator.of(StageReached)]
         children = rule("get", "list", "watch", "create", "patch", of="configmaps")

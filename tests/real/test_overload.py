@@ -79,13 +79,14 @@ async def one_at_a_time_for_ada(client: Client, namespace: str) -> AsyncIterator
 
 @asynccontextmanager
 async def busy(client: Client, namespace: str, plane: RealControlPlane) -> AsyncIterator[None]:
-    """While the block runs, the server waits on ada's behalf for a version that is far off.
+    """During the block, the server processes ada's request for a far-future resource version.
 
-    It gives up after some seconds and is asked again: in between, it has time for something else.
+    The request times out after some seconds and is sent again. In between, the server may accept
+    another request.
     """
     ada = client.with_settings(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
-    async def wait_again_and_again() -> None:
+    async def list_repeatedly() -> None:
         while True:
             with suppress(TooLargeResourceVersion, TooManyRequests):
                 await ada.list(
@@ -96,7 +97,7 @@ async def busy(client: Client, namespace: str, plane: RealControlPlane) -> Async
                 )
 
     async with asyncio.TaskGroup() as group:
-        waiting = group.create_task(wait_again_and_again(), name="ada waits")
+        waiting = group.create_task(list_repeatedly(), name="pending list of ada")
         while not await asyncio.to_thread(is_served, f"ada-{namespace}", plane):
             pass
         yield
@@ -116,15 +117,15 @@ async def test_a_429_response_has_a_retry_after_header(
 ) -> None:
     ada = client.with_settings(impersonate=ADA, retry=RetryPolicy(attempts=1))
 
-    async def ask_again_and_again() -> None:
+    async def list_until_rejected() -> None:
         while True:
             await ada.list(core_v1.ConfigMap, namespace=namespace)
 
     async with busy(client, namespace, control_plane):
-        with pytest.raises(TooManyRequests) as refusal:
-            await ask_again_and_again()
+        with pytest.raises(TooManyRequests) as rejected:
+            await list_until_rejected()
 
-    assert refusal.value.retry_after_seconds == 1
+    assert rejected.value.retry_after_seconds == 1
 
 
 async def test_a_write_with_a_429_response_is_retried_after_the_requested_delay(
@@ -137,14 +138,14 @@ async def test_a_write_with_a_429_response_is_retried_after_the_requested_delay(
     ada = client.with_settings(impersonate=ADA)
     names = (f"settings-{number}" for number in count())
 
-    async def turned_away() -> RequestRetried:
+    async def first_retry() -> RequestRetried:
         while not (found := [each for each in seen.of(RequestRetried) if each.verb == "create"]):
             await seen.more()
         return found[0]
 
     async with asyncio.TaskGroup() as group:
         async with busy(client, namespace, control_plane):
-            retried = group.create_task(turned_away(), name="wait for a retry")
+            retried = group.create_task(first_retry(), name="wait for a retry")
             while True:
                 creation = group.create_task(ada.create(config_map(namespace, next(names))))
                 await asyncio.wait((retried, creation), return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Children keep their owner's fields, and other managers keep theirs."""
+"""An operator restores the fields that it owns, and keeps the fields of other managers."""
 
 from collections.abc import AsyncIterator
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("widgets")
 
 
 async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
-    """A Deployment whose Pods hear of the color, if there is one, and of each tag."""
+    """Apply a Deployment with an environment variable for the color and for each tag."""
     color = (core_v1.EnvVar(name="COLOR", value=obj.spec.color),) if obj.spec.color else ()
     tags = tuple(core_v1.EnvVar(name=tag, value="yes") for tag in obj.spec.tags)
     container = core_v1.Container(name="main", image="example.com/main:1", env=color + tags)
@@ -33,8 +33,8 @@ async def reconcile(obj: Widget, ctx: sm.Context) -> sm.Outcome:
 CONTROLLER = sm.Controller(Widget, reconcile=reconcile, owns=(Deployment,))
 
 
-class Scene:
-    """An operator at rest, its one object, and the clients that disturb them."""
+class OwnedDeployment:
+    """An idle operator with one object and its child, and clients that change both."""
 
     def __init__(self, client: Client, namespace: str, operator: Operator) -> None:
         self._client = client
@@ -44,16 +44,16 @@ class Scene:
     async def deployment(self) -> apps_v1.Deployment:
         return await self._client.get(Deployment, "web", namespace=self._namespace)
 
-    async def want(self, **spec: object) -> None:
-        """Change the object, and wait until the operator has looked at it."""
+    async def set_spec(self, **spec: object) -> None:
+        """Change the object's spec, and wait until the operator has reconciled it."""
         reconciles = self.operator.reconcile_count
         patch = MergePatch({"spec": spec})
         await self._client.patch(Widget, "web", patch, namespace=self._namespace)
         await self.operator.wait_for_reconcile("web", after=reconciles)
         await self.operator.wait_until_quiet()
 
-    async def meddle(self, patch: MergePatch) -> None:
-        """Change the child behind the operator's back, and wait until it has looked at that."""
+    async def patch_child(self, patch: MergePatch) -> None:
+        """Change the child as another manager, and wait until the operator has reconciled it."""
         reconciles = self.operator.reconcile_count
         await self._client.patch(
             Deployment, "web", patch, namespace=self._namespace, field_manager="other"
@@ -62,7 +62,7 @@ class Scene:
         await self.operator.wait_until_quiet()
 
     async def roll_out(self, replicas: int) -> None:
-        """Do what Kubernetes would, and wait until the operator has looked at that."""
+        """Write the status of a rollout, and wait until the operator has reconciled it."""
         reconciles = self.operator.reconcile_count
         status = {"replicas": replicas, "readyReplicas": replicas, "updatedReplicas": replicas}
         await self._client.status(Deployment, "web", namespace=self._namespace).patch(
@@ -72,15 +72,15 @@ class Scene:
 
 
 @pytest.fixture
-async def scene(
+async def owned(
     client: Client, control_plane: ControlPlane, namespace: str
-) -> AsyncIterator[Scene]:
+) -> AsyncIterator[OwnedDeployment]:
     await client.create(widget(namespace, "web", size=3, color="red", tags=("FAST", "SAFE")))
     async with running_operator(control_plane, namespace, CONTROLLER) as operator:
         await operator.wait_for_reconcile("web")
         await wait_for_object(client, Deployment, "web", lambda _: True, namespace=namespace)
         await operator.wait_until_quiet()
-        yield Scene(client, namespace, operator)
+        yield OwnedDeployment(client, namespace, operator)
     assert operator.of(FieldConflictFound) == []
     assert operator.of(HotLoop) == []
 
@@ -92,66 +92,72 @@ def environment(deployment: apps_v1.Deployment) -> dict[str, str | None]:
     return {each.name: each.value for each in container.env or ()}
 
 
-async def test_a_field_that_apply_omits_is_removed_from_the_child(scene: Scene) -> None:
-    before = await scene.deployment()
+async def test_a_field_that_apply_omits_is_removed_from_the_child(owned: OwnedDeployment) -> None:
+    before = await owned.deployment()
     assert environment(before) == {"COLOR": "red", "FAST": "yes", "SAFE": "yes"}
     assert before.labels["color"] == "red"
 
-    await scene.want(color=None, tags=["SAFE"])
+    await owned.set_spec(color=None, tags=["SAFE"])
 
-    after = await scene.deployment()
+    after = await owned.deployment()
     assert environment(after) == {"SAFE": "yes"}
     assert "color" not in after.labels
     assert after.uid == before.uid
 
 
-async def test_an_edit_of_an_owned_field_by_another_client_is_reverted(scene: Scene) -> None:
-    await scene.meddle(
+async def test_an_edit_of_an_owned_field_by_another_client_is_reverted(
+    owned: OwnedDeployment,
+) -> None:
+    await owned.patch_child(
         MergePatch({"spec": {"replicas": 7}, "metadata": {"labels": {"color": "x"}}})
     )
 
-    after = await scene.deployment()
+    after = await owned.deployment()
     assert after.spec is not None
     assert after.spec.replicas == 3
     assert after.labels["color"] == "red"
-    # Once, and that was it.
-    assert len(scene.operator.writes) == 2
+    # The first apply and one correction.
+    assert len(owned.operator.writes) == 2
 
 
-async def test_an_owned_field_that_another_client_removes_is_restored(scene: Scene) -> None:
-    await scene.meddle(MergePatch({"metadata": {"labels": {"color": None}}}))
+async def test_an_owned_field_that_another_client_removes_is_restored(
+    owned: OwnedDeployment,
+) -> None:
+    await owned.patch_child(MergePatch({"metadata": {"labels": {"color": None}}}))
 
-    assert (await scene.deployment()).labels["color"] == "red"
-    assert len(scene.operator.writes) == 2
+    assert (await owned.deployment()).labels["color"] == "red"
+    assert len(owned.operator.writes) == 2
 
 
-async def test_labels_and_fields_of_other_clients_are_kept(scene: Scene) -> None:
+async def test_labels_and_fields_of_other_clients_are_kept(owned: OwnedDeployment) -> None:
     foreign = {"labels": {"team": "blue"}, "annotations": {"note": "mine"}}
-    await scene.meddle(MergePatch({"metadata": foreign, "spec": {"minReadySeconds": 9}}))
-    assert len(scene.operator.writes) == 1
+    await owned.patch_child(MergePatch({"metadata": foreign, "spec": {"minReadySeconds": 9}}))
+    assert len(owned.operator.writes) == 1
 
-    await scene.want(size=4)
+    await owned.set_spec(size=4)
 
-    after = await scene.deployment()
+    after = await owned.deployment()
     assert after.spec is not None
     assert (after.labels["team"], after.annotations["note"]) == ("blue", "mine")
     assert (after.spec.min_ready_seconds, after.spec.replicas) == (9, 4)
 
 
-async def test_a_reconcile_that_would_change_nothing_sends_nothing(scene: Scene) -> None:
-    assert len(scene.operator.writes) == 1
+async def test_a_reconcile_that_would_change_nothing_sends_nothing(owned: OwnedDeployment) -> None:
+    assert len(owned.operator.writes) == 1
 
-    await scene.want(shiny=True)
+    await owned.set_spec(shiny=True)
 
-    last = scene.operator.of(ReconcileFinished)[-1]
+    last = owned.operator.of(ReconcileFinished)[-1]
     assert (last.writes, last.skipped_writes) == ((), 1)
-    assert len(scene.operator.writes) == 1
+    assert len(owned.operator.writes) == 1
 
 
-async def test_nothing_is_sent_while_the_status_of_the_child_changes(scene: Scene) -> None:
+async def test_nothing_is_sent_while_the_status_of_the_child_changes(
+    owned: OwnedDeployment,
+) -> None:
     for replicas in (1, 2, 3, 2, 3):
-        await scene.roll_out(replicas)
-    await scene.operator.wait_until_quiet()
+        await owned.roll_out(replicas)
+    await owned.operator.wait_until_quiet()
 
-    assert len(scene.operator.writes) == 1
-    assert {each.skipped_writes for each in scene.operator.of(ReconcileFinished)[-5:]} == {1}
+    assert len(owned.operator.writes) == 1
+    assert {each.skipped_writes for each in owned.operator.of(ReconcileFinished)[-5:]} == {1}

@@ -25,8 +25,8 @@ from tests.real.workload_steps import UNLIMITED_REQUESTS
 
 pytestmark = pytest.mark.timeout(180)
 
-OURS = WorkloadSettings(parts=("namespaces", "garbagecollector"))
-THEIRS = (
+SETTINGS = WorkloadSettings(parts=("namespaces", "garbagecollector"))
+REAL_CONTROLLERS = (
     "garbage-collector-controller",
     "namespace-controller",
     "root-ca-certificate-publisher-controller",
@@ -53,17 +53,19 @@ def plain(seen: Any) -> Any:
     return json.loads(json.dumps(seen))
 
 
-def run_with_theirs(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str) -> Ends:
+def run_with_real_controllers(
+    plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str
+) -> Ends:
     async def run() -> Ends:
         async with connected(plane, observe=ignore) as client:
             return await run_on(client, scenarios, prefix)
 
     flags = {**UNLIMITED_REQUESTS, "root-ca-file": plane.credentials.ca_file}
-    with plane.running_controllers(*THEIRS, flags=flags):
+    with plane.running_controllers(*REAL_CONTROLLERS, flags=flags):
         return asyncio.run(run())
 
 
-def run_with_ours(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str) -> Ends:
+def run_with_steersman(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix: str) -> Ends:
     clock = SystemClock()
     config = find_config(
         environ={}, home=plane.directory, kubeconfig=plane.kubeconfig, observe=ignore
@@ -72,7 +74,7 @@ def run_with_ours(plane: RealControlPlane, scenarios: Sequence[Scenario], prefix
     async def run() -> Ends:
         async with (
             running_workloads(
-                OURS,
+                SETTINGS,
                 kubelet=simulated_kubelet,
                 connect=partial(open_transport, config, clock=clock, observe=ignore),
                 clock=clock,
@@ -90,26 +92,29 @@ def run_in_virtual_time(scenario: Scenario) -> Any:
     async def run(cluster: SimulatedCluster) -> Any:
         return (await run_on(cluster.client, [scenario], "virtual"))[scenario.__name__]
 
-    return simulate(run, settings=OURS)
+    return simulate(run, settings=SETTINGS)
 
 
 @pytest.fixture(scope="module")
 def ends() -> Iterator[tuple[Ends, Ends]]:
-    """What was seen on a real server: with Kubernetes' own controllers, and with ours."""
+    """The final state on a real server: with Kubernetes' and with steersman's controllers."""
     binaries = find_binaries(environ=os.environ)
     with running_real_control_plane(binaries, clock=SystemClock()) as plane:
-        theirs, ours = run_with_theirs(plane, SCENARIOS, "a"), run_with_ours(plane, SCENARIOS, "b")
+        expected, actual = (
+            run_with_real_controllers(plane, SCENARIOS, "a"),
+            run_with_steersman(plane, SCENARIOS, "b"),
+        )
         # On a busy machine, a controller may have seemed idle too early.
-        differing = [each for each in SCENARIOS if theirs[each.__name__] != ours[each.__name__]]
+        differing = [each for each in SCENARIOS if expected[each.__name__] != actual[each.__name__]]
         if differing:
-            theirs |= run_with_theirs(plane, differing, "c")
-            ours |= run_with_ours(plane, differing, "d")
-        yield theirs, ours
+            expected |= run_with_real_controllers(plane, differing, "c")
+            actual |= run_with_steersman(plane, differing, "d")
+        yield expected, actual
 
 
-def difference(theirs: Any, ours: Any) -> str:
-    real, mine = (json.dumps(each, indent=1).splitlines() for each in (theirs, ours))
-    return "\n".join(unified_diff(real, mine, "theirs", "ours", n=8, lineterm=""))
+def difference(expected: Any, actual: Any) -> str:
+    lines, other_lines = (json.dumps(each, indent=1).splitlines() for each in (expected, actual))
+    return "\n".join(unified_diff(lines, other_lines, "real", "steersman", n=8, lineterm=""))
 
 
 each_scenario: Callable[..., Any] = pytest.mark.parametrize(
@@ -121,15 +126,15 @@ each_scenario: Callable[..., Any] = pytest.mark.parametrize(
 def test_the_garbage_collector_reaches_the_same_state_on_a_real_server(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = (each[scenario.__name__] for each in ends)
+    expected, actual = (each[scenario.__name__] for each in ends)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)
 
 
 @each_scenario
 def test_the_garbage_collector_reaches_the_same_state_in_virtual_time(
     scenario: Scenario, ends: tuple[Ends, Ends]
 ) -> None:
-    theirs, ours = ends[0][scenario.__name__], run_in_virtual_time(scenario)
+    expected, actual = ends[0][scenario.__name__], run_in_virtual_time(scenario)
 
-    assert ours == theirs, difference(theirs, ours)
+    assert actual == expected, difference(expected, actual)

@@ -1,4 +1,4 @@
-"""Patches give the same result, or the same error, as on the real server."""
+"""The embedded server's patches give the same result or error as the real server's."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,12 +24,12 @@ class Stored:
         }
 
     def patch(self, case: Case) -> Any:
-        """What the server makes of the patch; nothing is written."""
+        """The result of a dry-run patch."""
         path = f"{self._collection(case.target)}/it?dryRun=All&{case.query}"
         return self._api.call("PATCH", path, case.patch, sends=case.type).json()
 
     def put(self, target: str, obj: dict[str, Any]) -> Any:
-        """What the server makes of the object; nothing is written."""
+        """The result of a dry-run update."""
         return self._api.call("PUT", f"{self._collection(target)}/it?dryRun=All", obj).json()
 
     def _collection(self, target: str) -> str:
@@ -39,7 +39,7 @@ class Stored:
 
 @pytest.fixture(scope="module")
 def stored(control_plane: RealControlPlane) -> Iterator[Stored]:
-    """They are there for all cases, because a dry run changes nothing."""
+    """The objects for all cases, which a dry run does not change."""
     with fresh_namespace(control_plane) as namespace, control_plane.caller() as api:
         yield Stored(api, namespace)
 
@@ -49,18 +49,18 @@ def comparable(body: Any) -> Any:
     return body
 
 
-def as_we_do_it(case: Case, stored: Stored) -> Any:
-    """Our refusal; or our result, with what the server does to every object that is written."""
+def embedded_result(case: Case, stored: Stored) -> Any:
+    """The embedded server's error; or its result, defaulted by a dry run on the real server."""
     try:
         return stored.put(case.target, patched(case, stored.objects[case.target]))
-    except StatusError as refusal:
-        return refusal.status()
+    except StatusError as error:
+        return error.status()
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_patch_does_what_the_server_does(case: Case, stored: Stored) -> None:
-    theirs = stored.patch(case)
+def test_a_patch_gives_the_same_result_as_on_the_real_server(case: Case, stored: Stored) -> None:
+    expected = stored.patch(case)
 
-    ours = as_we_do_it(case, stored)
+    actual = embedded_result(case, stored)
 
-    assert comparable(ours) == comparable(theirs)
+    assert comparable(actual) == comparable(expected)

@@ -124,9 +124,9 @@ async def test_a_custom_resource_accepts_merge_and_json_patches_but_no_strategic
     await client.create(widget(namespace, "one", size=3, color="blue"))
     grow = {"spec": {"size": 5}}
 
-    with pytest.raises(ApiError) as refusal:
+    with pytest.raises(ApiError) as error:
         await client.patch(Widget, "one", StrategicMergePatch(grow), namespace=namespace)
-    assert (refusal.value.code, refusal.value.reason) == (415, "UnsupportedMediaType")
+    assert (error.value.code, error.value.reason) == (415, "UnsupportedMediaType")
 
     await client.patch(Widget, "one", MergePatch(grow), namespace=namespace)
     patched = await client.patch(
@@ -142,17 +142,17 @@ async def test_a_patch_of_a_missing_object_is_not_found(client: Client, namespac
         )
 
 
-async def test_a_patch_to_an_invalid_object_is_refused_with_its_causes(
+async def test_a_patch_to_an_invalid_object_is_rejected_with_its_causes(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(any_widget(namespace, "one", size=3))
 
-    with pytest.raises(Invalid) as refusal:
+    with pytest.raises(Invalid) as error:
         await client.patch(
             AnyWidget, "one", MergePatch({"spec": {"size": -1}}), namespace=namespace
         )
 
-    assert "spec.size" in [cause.field for cause in refusal.value.causes]
+    assert "spec.size" in [cause.field for cause in error.value.causes]
 
 
 async def test_a_patch_records_its_field_manager(client: Client, namespace: str) -> None:

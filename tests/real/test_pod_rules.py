@@ -1,4 +1,4 @@
-"""Rules of pods and workloads give the same objects and errors as on the real API server."""
+"""Validation and defaults of Pods and workloads are those of the real API server."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from tests.real.builtin_rules.workload_cases import workload_cases
 from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
-AT_ONCE = "gracePeriodSeconds=0&propagationPolicy=Background"
+IMMEDIATELY = "gracePeriodSeconds=0&propagationPolicy=Background"
 UID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -33,38 +33,38 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
 
 
 @pytest.fixture(scope="module")
-def place(control_plane: RealControlPlane) -> Iterator[str]:
-    """One namespace for all cases: no case changes it."""
+def case_namespace(control_plane: RealControlPlane) -> Iterator[str]:
+    """A namespace for all cases."""
     with fresh_namespace(control_plane) as name:
         yield name
 
 
 @pytest.mark.parametrize("case", [*pod_cases(), *workload_cases(), *job_cases()], ids=str)
-def test_a_new_object_is_defaulted_or_refused_as_by_the_real_server(
-    case: Case, api: HttpCaller, place: str
+def test_a_new_object_is_defaulted_or_rejected_as_by_the_real_server(
+    case: Case, api: HttpCaller, case_namespace: str
 ) -> None:
-    real = api.call("POST", f"{collection(case, place)}?dryRun=All", case.body)
+    real = api.call("POST", f"{collection(case, case_namespace)}?dryRun=All", case.body)
 
-    ours, warnings = created_here(case, place)
+    embedded, warnings = embedded_create(case, case_namespace)
 
-    assert comparable(ours) == comparable(real.json())
-    # Of what it refuses, it warns by chance.
+    assert comparable(embedded) == comparable(real.json())
+    # The warnings that kube-apiserver sends with an error vary.
     assert warnings == (list(real.warnings) if real.status == 201 else [])
 
 
 @pytest.mark.parametrize("case", [*change_cases(), *job_change_cases()], ids=str)
-def test_an_update_is_defaulted_or_refused_as_by_the_real_server(
-    case: Case, api: HttpCaller, place: str
+def test_an_update_is_defaulted_or_rejected_as_by_the_real_server(
+    case: Case, api: HttpCaller, case_namespace: str
 ) -> None:
-    path = f"{collection(case, place)}/{case.body['metadata']['name']}"
-    old: Object = kept(api.call("POST", collection(case, place), case.body))
+    path = f"{collection(case, case_namespace)}/{case.body['metadata']['name']}"
+    old: Object = created(api.call("POST", collection(case, case_namespace), case.body))
     sent = merged(old, case.change)
 
     put_at = f"{path}/{case.subresource}" if case.subresource else path
     real = api.call("PUT", f"{put_at}?dryRun=All", sent)
-    api.call("DELETE", f"{path}?{AT_ONCE}")
+    api.call("DELETE", f"{path}?{IMMEDIATELY}")
 
-    assert comparable(changed_here(case, sent, old, place)) == comparable(real.json())
+    assert comparable(embedded_update(case, sent, old, case_namespace)) == comparable(real.json())
 
 
 @pytest.mark.parametrize(
@@ -88,13 +88,13 @@ def test_an_update_is_defaulted_or_refused_as_by_the_real_server(
     ],
     ids=["once", "twice", "nowhere", "unknown", "of another name", "with more", "at gates"],
 )
-def test_a_binding_does_to_a_pod_what_the_real_server_does(
-    pod: Object, bindings: list[Object], api: HttpCaller, place: str
+def test_a_binding_changes_a_pod_as_on_the_real_server(
+    pod: Object, bindings: list[Object], api: HttpCaller, case_namespace: str
 ) -> None:
-    pods = f"/api/v1/namespaces/{place}/pods"
-    ours = real = kept(api.call("POST", pods, pod))
+    pods = f"/api/v1/namespaces/{case_namespace}/pods"
+    embedded = real = created(api.call("POST", pods, pod))
     response: Object = {}
-    refused: Object = {}
+    rejected: Object = {}
 
     for given in bindings:
         binding = {**given, "metadata": {"name": "one", **given.get("metadata", {})}}
@@ -102,26 +102,26 @@ def test_a_binding_does_to_a_pod_what_the_real_server_does(
         real = api.call("GET", f"{pods}/one").json()
         try:
             check_binding(binding, "one")
-            ours = bound(ours, binding, node=None, now=moment_of_binding(real))
-        except StatusError as refusal:
-            refused = refusal.status()
-    api.call("DELETE", f"{pods}/one?{AT_ONCE}")
+            embedded = bound(embedded, binding, node=None, now=binding_time(real))
+        except StatusError as error:
+            rejected = error.status()
+    api.call("DELETE", f"{pods}/one?{IMMEDIATELY}")
 
-    assert comparable(ours) == comparable(real)
-    assert refused == (response if response["status"] == "Failure" else {})
+    assert comparable(embedded) == comparable(real)
+    assert rejected == (response if response["status"] == "Failure" else {})
 
 
-def test_an_eviction_of_another_name_is_refused(api: HttpCaller, place: str) -> None:
-    pods = f"/api/v1/namespaces/{place}/pods"
+def test_an_eviction_of_another_name_is_rejected(api: HttpCaller, case_namespace: str) -> None:
+    pods = f"/api/v1/namespaces/{case_namespace}/pods"
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "two"}}
-    kept(api.call("POST", pods, POD))
+    created(api.call("POST", pods, POD))
 
     real = api.call("POST", f"{pods}/one/eviction", eviction).json()
-    api.call("DELETE", f"{pods}/one?{AT_ONCE}")
+    api.call("DELETE", f"{pods}/one?{IMMEDIATELY}")
 
-    with pytest.raises(StatusError) as refused:
+    with pytest.raises(StatusError) as rejected:
         eviction_options(eviction, "one")
-    assert refused.value.status() == real
+    assert rejected.value.status() == real
 
 
 def collection(case: Case, namespace: str) -> str:
@@ -129,40 +129,40 @@ def collection(case: Case, namespace: str) -> str:
     return f"{root}/namespaces/{namespace}/{case.plural}"
 
 
-def kept(response: HttpResponse) -> Object:
+def created(response: HttpResponse) -> Object:
     obj: Object = response.json()
     assert response.status == 201, obj
     return obj
 
 
-def created_here(case: Case, namespace: str) -> tuple[Object, list[str]]:
+def embedded_create(case: Case, namespace: str) -> tuple[Object, list[str]]:
     handler = KindHandler(case.api_version, case.plural)
     try:
         return handler.create(case.body, namespace=namespace), handler.warnings
-    except StatusError as refusal:
-        return refusal.status(), []
+    except StatusError as error:
+        return error.status(), []
 
 
-def changed_here(case: Case, sent: Object, old: Object, namespace: str) -> Object:
+def embedded_update(case: Case, sent: Object, old: Object, namespace: str) -> Object:
     handler = KindHandler(case.api_version, case.plural)
     try:
         return handler.update(sent, old, namespace=namespace, subresource=case.subresource)
-    except StatusError as refusal:
-        return refusal.status()
+    except StatusError as error:
+        return error.status()
 
 
 def comparable(response: Object) -> Any:
-    """Without what differs from request to request."""
+    """The response without values that differ between requests."""
     same: Object = json.loads(UID.sub("<uid>", json.dumps(response)))
     if same["kind"] == "Status":
         return same
     for name in OF_THE_REQUEST:
         same["metadata"].pop(name, None)
     for condition in (same.get("status") or {}).get("conditions") or ():
-        condition["lastTransitionTime"] = "<then>"
+        condition["lastTransitionTime"] = "<time>"
     return same
 
 
-def moment_of_binding(pod: Object) -> datetime:
+def binding_time(pod: Object) -> datetime:
     conditions = pod["status"].get("conditions") or [{"lastTransitionTime": "2026-01-01T00:00:00Z"}]
     return parse_time(conditions[0]["lastTransitionTime"])

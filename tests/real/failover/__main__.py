@@ -1,6 +1,7 @@
-"""``python -m tests.real.failover``: many rounds, gaps between writes, and wrong writes.
+"""``python -m tests.real.failover``: pause the leader repeatedly, and report late writes.
 
-The exit status is 1 if a write of an old leader was accepted after the new one's first.
+The exit status is 1 if kube-apiserver accepted a write of the old leader after the new leader's
+first.
 """
 
 import argparse
@@ -12,47 +13,53 @@ from random import Random
 from statistics import median
 from typing import TextIO
 
-from tests.real.failover.audit_log import Verdict, judged
-from tests.real.failover.rounds import QUICK, Rhythm, Stage, ready, staged
+from tests.real.failover.audit_log import FailoverResult, failover_result
+from tests.real.failover.rounds import (
+    SHORT_LEASE,
+    LeaseTimings,
+    ReplicaPair,
+    replica_pair,
+    running_replicas,
+)
 
 
-async def played(stage: Stage, *, rounds: int, rng: Random) -> list[Verdict]:
-    """The verdicts of so many rounds."""
+async def run_rounds(pair: ReplicaPair, *, rounds: int, rng: Random) -> list[FailoverResult]:
+    """The results of this number of rounds."""
     done = []
-    async with ready(stage) as client:
+    async with running_replicas(pair) as client:
         for number in range(rounds):
-            done.append(await stage.play(client, rng=rng))
-            _print(f"round {number + 1} of {rounds}: {done[-1].old} was stopped", to=sys.stderr)
-    writes = stage.accepted()
-    return [judged(each, writes) for each in done]
+            done.append(await pair.fail_over(client, rng=rng))
+            _print(f"round {number + 1} of {rounds}: {done[-1].old} was paused", to=sys.stderr)
+    writes = pair.accepted_writes()
+    return [failover_result(each, writes) for each in done]
 
 
 def main() -> int:
-    """Play, and say how it went."""
+    """Run the rounds, and print the results."""
     parser = argparse.ArgumentParser(prog="python -m tests.real.failover", description=__doc__)
     parser.add_argument("--rounds", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--lease-seconds", type=int, default=QUICK.lease_seconds)
-    parser.add_argument("--renew-seconds", type=float, default=QUICK.renew_seconds)
-    parser.add_argument("--retry-seconds", type=float, default=QUICK.retry_seconds)
+    parser.add_argument("--lease-seconds", type=int, default=SHORT_LEASE.lease_seconds)
+    parser.add_argument("--renew-seconds", type=float, default=SHORT_LEASE.renew_seconds)
+    parser.add_argument("--retry-seconds", type=float, default=SHORT_LEASE.retry_seconds)
     given = parser.parse_args()
-    rhythm = Rhythm(
+    timings = LeaseTimings(
         lease_seconds=given.lease_seconds,
         renew_seconds=given.renew_seconds,
         retry_seconds=given.retry_seconds,
     )
     with (
         tempfile.TemporaryDirectory() as directory,
-        staged(Path(directory), rhythm=rhythm) as stage,
+        replica_pair(Path(directory), timings=timings) as pair,
     ):
         rng = Random(given.seed)
-        verdicts = asyncio.run(played(stage, rounds=given.rounds, rng=rng))
-        held_back = stage.times_said("another replica may lead")
-    waits = sorted(each.failover_seconds for each in verdicts)
-    late = [write for each in verdicts for write in each.late]
-    _print(f"rounds                     {len(verdicts)}, with a lease of {rhythm.lease_seconds} s")
-    _print(f"writes of new leaders      {sum(each.writes for each in verdicts)}")
-    _print(f"writes held back           {held_back}")
+        results = asyncio.run(run_rounds(pair, rounds=given.rounds, rng=rng))
+        blocked = pair.count_in_logs("another replica may lead")
+    waits = sorted(each.failover_seconds for each in results)
+    late = [write for each in results for write in each.late]
+    _print(f"rounds                     {len(results)}, with a lease of {timings.lease_seconds} s")
+    _print(f"writes of new leaders      {sum(each.writes for each in results)}")
+    _print(f"writes blocked             {blocked}")
     _print(f"late writes accepted       {len(late)}")
     _print(f"failover, seconds          p50 {median(waits):.2f}, longest {waits[-1]:.2f}")
     for write in late:

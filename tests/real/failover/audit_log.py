@@ -7,7 +7,7 @@ from datetime import datetime
 
 from steersman.units import parse_time
 
-# Everything that is written, once it is answered.
+# All writes, after the response.
 POLICY = {
     "apiVersion": "audit.k8s.io/v1",
     "kind": "Policy",
@@ -15,17 +15,17 @@ POLICY = {
     "rules": [{"level": "None", "verbs": ["get", "list", "watch"]}, {"level": "Metadata"}],
 }
 
-# What a replica may write that does not lead.
-FREE = frozenset({"leases", "events"})
+# Resources that a replica may write without leading.
+UNFENCED = frozenset({"leases", "events"})
 REVIEWS = "reviews"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
-    """A write of a replica, from when the server got it until when it had answered."""
+class AuditedWrite:
+    """A write of a replica, with the times of its request and response."""
 
     agent: str
-    what: str
+    description: str
     code: int
     received_time: datetime
     answered_time: datetime
@@ -33,38 +33,38 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """The leader stood still from one moment to the other, and another took over."""
+    """One failover: the old leader was paused, and the new one acquired the lease."""
 
     old: str
     new: str
     stopped_time: datetime
-    woken_time: datetime
+    resumed_time: datetime
     ended_time: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What became of a round; ``late`` are writes of the old leader after the new one's first."""
+class FailoverResult:
+    """The result of a round; ``late`` are writes of the old leader after the new one's first."""
 
     failover_seconds: float
-    late: Sequence[Written]
+    late: Sequence[AuditedWrite]
     writes: int
 
 
-def accepted(lines: Iterable[bytes]) -> list[Written]:
-    """The writes that only a leader may make, and that were carried out, in order."""
-    found: list[Written] = []
+def leader_writes(lines: Iterable[bytes]) -> list[AuditedWrite]:
+    """The successful writes that only a leader may make, by the time of receipt."""
+    found: list[AuditedWrite] = []
     for line in lines:
         event = json.loads(line)
-        about = event.get("objectRef", {})
-        resource = about.get("resource", "")
+        reference = event.get("objectRef", {})
+        resource = reference.get("resource", "")
         code = event.get("responseStatus", {}).get("code", 0)
-        if resource in FREE or resource.endswith(REVIEWS) or not 200 <= code < 300:
+        if resource in UNFENCED or resource.endswith(REVIEWS) or not 200 <= code < 300:
             continue
         found.append(
-            Written(
+            AuditedWrite(
                 agent=event.get("userAgent", ""),
-                what=f"{event['verb']} {resource} {about.get('name', '')}",
+                description=f"{event['verb']} {resource} {reference.get('name', '')}",
                 code=code,
                 received_time=parse_time(event["requestReceivedTimestamp"]),
                 answered_time=parse_time(event["stageTimestamp"]),
@@ -73,17 +73,17 @@ def accepted(lines: Iterable[bytes]) -> list[Written]:
     return sorted(found, key=lambda each: each.received_time)
 
 
-def judged(played: Round, writes: Sequence[Written]) -> Verdict:
-    """How long there was no write, and which replica wrote wrongly."""
+def failover_result(played: Round, writes: Sequence[AuditedWrite]) -> FailoverResult:
+    """The time without a write, and the late writes of the old leader."""
     within = [
         each for each in writes if played.stopped_time < each.answered_time <= played.ended_time
     ]
     of_new = [each for each in within if each.agent == played.new]
-    assert of_new, f"{played.new} has never written"
+    assert of_new, f"{played.new} wrote nothing"
     first = of_new[0]
-    return Verdict(
+    return FailoverResult(
         failover_seconds=(first.received_time - played.stopped_time).total_seconds(),
-        # By when they were answered: one that the server had long before counts as well.
+        # By the time of the response: an earlier request that completed late counts, too.
         late=[
             each
             for each in within

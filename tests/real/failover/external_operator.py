@@ -19,14 +19,14 @@ from tests.real.failover.operator import TICK_SECONDS, never
 
 def main(name: str, port: int, arguments: list[str]) -> None:
     """Write as ``name``."""
-    telling = socket.create_connection(("127.0.0.1", port))
+    connection = socket.create_connection(("127.0.0.1", port))
 
     async def write(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
-        # Synchronously, so that the store gets it before anything is awaited.
-        telling.sendall(f"{name} begun {target.name}\n".encode())
+        # Synchronously: the store receives the line before the first await.
+        connection.sendall(f"{name} begun {target.name}\n".encode())
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:
-            writer.write(f"{name} asked {target.name}\n".encode())
+            writer.write(f"{name} read {target.name}\n".encode())
             await reader.readline()
             getattr(ctx, "check_leadership", int)()
             writer.write(f"{name} wrote {target.name}\n".encode())

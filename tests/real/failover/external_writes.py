@@ -25,8 +25,8 @@ from steersman.observe import ignore
 from steersman_cluster.testing import RealControlPlane, find_binaries, running_real_control_plane
 from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tests.real.clients import connected
-from tests.real.failover.rounds import NAMESPACE, QUICK, ROOT, USERS, Rhythm
-from tests.real.failover.store import Store, storing
+from tests.real.failover.rounds import NAMESPACE, ROOT, SHORT_LEASE, USERS, LeaseTimings
+from tests.real.failover.store import Store, running_store
 from tests.real.relay import Relay, relay_to
 
 Fault = Literal["stopped", "cut off"]
@@ -40,8 +40,8 @@ MAX_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Late:
-    """What a former leader did after the new leader's first write."""
+class LateActions:
+    """The actions of a former leader after the new leader's first write."""
 
     fault: Fault
     old: str
@@ -50,22 +50,22 @@ class Late:
     failover_seconds: float
 
 
-class Stage:
+class FailoverSetup:
     """Both replicas, their proxies to the server, and the store."""
 
     def __init__(
-        self, plane: RealControlPlane, store: Store, inside: Sandbox, rhythm: Rhythm
+        self, plane: RealControlPlane, store: Store, sandbox: Sandbox, timings: LeaseTimings
     ) -> None:
         self.plane = plane
         self.store = store
         self.clock = SystemClock()
         self.relays: dict[str, Relay] = {}
-        self._inside = inside
-        self._rhythm = rhythm
+        self._sandbox = sandbox
+        self._timings = timings
         self._replicas: dict[str, subprocess.Popen[bytes]] = {}
 
-    async def play(self, fault: Fault, *, rng: Random) -> Late:
-        """Play one failover."""
+    async def fail_over(self, fault: Fault, *, rng: Random) -> LateActions:
+        """Cause one failover."""
         old = await self._leader()
         # At a random moment of its work.
         await self.clock.sleep(rng.uniform(0.0, 0.5))
@@ -83,7 +83,7 @@ class Stage:
                 await self.clock.sleep(rng.uniform(0.1, 0.5))
         await self.clock.sleep(AFTER_SECONDS)
         late = [each for each in self.store.entries if each.by == old and each.at > first]
-        return Late(
+        return LateActions(
             fault=fault,
             old=old,
             begun=sum(each.what == "begun" for each in late),
@@ -94,8 +94,8 @@ class Stage:
     async def _leader(self) -> str:
         async with self.clock.timeout(MAX_SECONDS):
             while not self.store.last_writer():
-                self.store.came.clear()
-                await self.store.came.wait()
+                self.store.received.clear()
+                await self.store.received.wait()
         return self.store.last_writer()
 
     async def _write_of_another(self, old: str) -> float:
@@ -103,78 +103,80 @@ class Stage:
             async with self.clock.timeout(MAX_SECONDS):
                 return (await self.store.written_by(other_than=old)).at
         except TimeoutError:
-            said = [f"{name}:\n{tail(self._log_of(name), lines=30)}" for name in USERS]
+            logs = [f"{name}:\n{tail(self._log_of(name), lines=30)}" for name in USERS]
             raise AssertionError(
-                f"no replica but {old} has written\n{chr(10).join(said)}"
+                f"no replica but {old} has written\n{chr(10).join(logs)}"
             ) from None
 
     def _log_of(self, name: str) -> Path:
-        return self._inside.directory / f"{name}.log"
+        return self._sandbox.directory / f"{name}.log"
 
     def start(self, name: str) -> None:
         """Start one of the replicas."""
         text = self.plane.kubeconfig.read_text()
-        kubeconfig = self._inside.directory / f"{name}.kubeconfig"
+        kubeconfig = self._sandbox.directory / f"{name}.kubeconfig"
         kubeconfig.write_text(text.replace(self.plane.url, self.relays[name].url))
         flags = {
             "kubeconfig": kubeconfig,
             "context": USERS[name],
             "namespaces": NAMESPACE,
             "lease-namespace": NAMESPACE,
-            "lease-seconds": self._rhythm.lease_seconds,
-            "renew-seconds": self._rhythm.renew_seconds,
-            "retry-seconds": self._rhythm.retry_seconds,
+            "lease-seconds": self._timings.lease_seconds,
+            "renew-seconds": self._timings.renew_seconds,
+            "retry-seconds": self._timings.retry_seconds,
             "health-address": "",
             "metrics-address": "",
             "preflight": "off",
         }
         arguments = [f"--{flag}={value}" for flag, value in flags.items()]
         path = [each for each in (os.environ.get("PYTHONPATH"), str(ROOT)) if each]
-        self._replicas[name] = self._inside.start(
+        self._replicas[name] = self._sandbox.start(
             [
                 *(sys.executable, "-m", "tests.real.failover.external_operator"),
                 *(name, str(self.store.port), *arguments),
             ],
             log=self._log_of(name),
-            environ={"HOME": str(self._inside.directory), "PYTHONPATH": os.pathsep.join(path)},
+            environ={"HOME": str(self._sandbox.directory), "PYTHONPATH": os.pathsep.join(path)},
         )
 
 
 @asynccontextmanager
-async def staged(*, rhythm: Rhythm = QUICK) -> AsyncIterator[Stage]:
+async def failover_setup(*, timings: LeaseTimings = SHORT_LEASE) -> AsyncIterator[FailoverSetup]:
     """A control plane, a store, and two replicas, each with its own proxy."""
     async with AsyncExitStack() as stack:
         binaries = find_binaries(environ=os.environ)
         plane = stack.enter_context(running_real_control_plane(binaries, clock=SystemClock()))
-        store = await stack.enter_async_context(storing())
-        inside = stack.enter_context(open_sandbox(prefix="replicas-"))
-        stage = Stage(plane, store, inside, rhythm)
+        store = await stack.enter_async_context(running_store())
+        sandbox = stack.enter_context(open_sandbox(prefix="replicas-"))
+        setup = FailoverSetup(plane, store, sandbox, timings)
         client = await stack.enter_async_context(connected(plane, observe=ignore))
         await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
         for number in range(TARGETS):
             meta = meta_v1.ObjectMeta(name=f"target-{number}", namespace=NAMESPACE)
             await client.create(core_v1.ConfigMap(metadata=meta))
         for name in USERS:
-            stage.relays[name] = await stack.enter_async_context(relay_to(plane.url))
-            stage.start(name)
-        yield stage
+            setup.relays[name] = await stack.enter_async_context(relay_to(plane.url))
+            setup.start(name)
+        yield setup
 
 
-async def played(faults: list[Fault], *, seed: int, rhythm: Rhythm = QUICK) -> list[Late]:
-    """Play one failover for each of these faults."""
+async def run_rounds(
+    faults: list[Fault], *, seed: int, timings: LeaseTimings = SHORT_LEASE
+) -> list[LateActions]:
+    """Cause one failover for each of these faults."""
     rng = Random(seed)
-    async with staged(rhythm=rhythm) as stage:
-        return [await stage.play(fault, rng=rng) for fault in faults]
+    async with failover_setup(timings=timings) as setup:
+        return [await setup.fail_over(fault, rng=rng) for fault in faults]
 
 
 def main() -> int:
-    """Play the rounds, and print the results."""
+    """Run the rounds, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     faults: list[Fault] = ["stopped", "cut off"]
-    found = asyncio.run(played(faults * given.rounds, seed=given.seed))
+    found = asyncio.run(run_rounds(faults * given.rounds, seed=given.seed))
     for fault in faults:
         these = [each for each in found if each.fault == fault]
         begun, wrote = [each.begun for each in these], [each.wrote for each in these]

@@ -1,6 +1,6 @@
 """An operator that writes at each tick: its ConfigMaps name the replica that wrote last.
 
-Run as ``python -m tests.real.failover.operator NAME`` with the settings of a manager behind.
+Run as ``python -m tests.real.failover.operator NAME`` followed by a manager's settings.
 """
 
 import os
@@ -17,7 +17,7 @@ TICK_SECONDS = 0.2
 
 
 def main(name: str, arguments: list[str]) -> None:
-    """Tick as ``name``."""
+    """Write as ``name``."""
 
     async def tick(target: core_v1.ConfigMap, ctx: sm.Context) -> sm.Outcome:
         ticks = int((target.data or {}).get("ticks", "0")) + 1
@@ -37,7 +37,7 @@ def main(name: str, arguments: list[str]) -> None:
 
 
 def never(old: core_v1.ConfigMap | None, new: core_v1.ConfigMap) -> bool:
-    """No change matters: only the clock does."""
+    """Ignore all changes: only the timer triggers a reconcile."""
     return False
 
 

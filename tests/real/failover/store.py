@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from steersman.clock import SystemClock
 from tests.raw_server import listening
 
-# Long enough that reconciles are under way at any moment.
+# Long enough that a reconcile is running at any moment.
 ANSWER_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One received line: ``begun``, ``asked`` or ``wrote``."""
+    """One received line: ``begun``, ``read`` or ``wrote``."""
 
     at: float
     by: str
@@ -28,7 +28,7 @@ class Store:
 
     port: int = 0
     entries: list[Entry] = field(default_factory=list[Entry])
-    came: asyncio.Event = field(default_factory=asyncio.Event)
+    received: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Read the lines of one connection, and answer all but ``begun``."""
@@ -37,7 +37,7 @@ class Store:
             while line := await reader.readline():
                 by, what, target = line.decode().split()
                 self.entries.append(Entry(clock.monotonic(), by, what, target))
-                self.came.set()
+                self.received.set()
                 if what != "begun":
                     await clock.sleep(ANSWER_SECONDS)
                     writer.write(b"ok\n")
@@ -54,12 +54,12 @@ class Store:
                 if each.what == "wrote" and each.by != other_than:
                     return each
             since = len(self.entries)
-            self.came.clear()
-            await self.came.wait()
+            self.received.clear()
+            await self.received.wait()
 
 
 @asynccontextmanager
-async def storing() -> AsyncIterator[Store]:
+async def running_store() -> AsyncIterator[Store]:
     """A store on a free port of loopback, while the block runs."""
     store = Store()
     async with listening(store.serve) as store.port:
