@@ -14,14 +14,14 @@ class Step:
     verb: str  # apply, force, create, put or merge
     manager: str
     body: Object = field(default_factory=dict)
-    change: Callable[[Object], object] | None = None  # what a put does to the object it has read
+    change: Callable[[Object], object] | None = None  # the change of the object before a put
     subresource: str = ""
     version: str = "v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """What several managers do to one object of a kind."""
+    """The writes of several managers to one object."""
 
     name: str
     kind: str
@@ -68,7 +68,7 @@ def nothing(obj: Object) -> None:
 
 
 def without_managers(obj: Object) -> None:
-    """What a client does that does not know of managedFields."""
+    """Remove managedFields, as a client without that field does."""
     del obj["metadata"]["managedFields"]
 
 
@@ -88,18 +88,18 @@ def workload(*containers: Object, **spec: Any) -> Object:
 
 
 def only(*containers: Object) -> Object:
-    """A configuration of nothing but containers."""
+    """A configuration of only these containers."""
     return {"template": {"spec": {"containers": list(containers)}}}
 
 
-def note(entries: Any) -> Callable[[Object], object]:
+def set_managed_fields(entries: Any) -> Callable[[Object], object]:
     return setting("metadata", "managedFields", to=entries)
 
 
-def tampering(obj: Object) -> None:
-    """One manager hands all fields of one entry to another, in another form."""
+def edit_managed_fields(obj: Object) -> None:
+    """Give all fields of the entry to another manager, in another format."""
     [entry] = obj["metadata"]["managedFields"]
-    entry["manager"] = "heir"
+    entry["manager"] = "other"
     entry["fieldsV1"] = {
         "f:data": {"f:size": {}, ".": {}, "q:unknown": {}},
         "f:metadata": {"f:finalizers": {'v:"z"': {}, 'v:"b"': {}}},
@@ -112,16 +112,16 @@ def config_maps() -> Iterator[Scenario]:
 
     one = {"color": "red", "size": "7"}
     red, blue = {"color": "red"}, {"color": "blue"}
-    yield scenario("a created object is its creator's", create("a", data=one))
+    yield scenario("a create owns all fields", create("a", data=one))
     yield scenario(
-        "a changed field is whose change it is",
+        "an update owns the changed fields",
         create("a", data=one),
         put("b", setting("data", "color", to="blue")),
         put("b", setting("metadata", "labels", to={"x": "y"})),
         put("a", setting("data", "color", to="green")),
     )
     yield scenario(
-        "nothing changes hands by a put that changes nothing",
+        "a put without a change changes no owner",
         create("a", data=one),
         put("b", nothing),
         put("b", without_managers),
@@ -134,7 +134,7 @@ def config_maps() -> Iterator[Scenario]:
         merge("b", data=None),
     )
     yield scenario(
-        "who applies shares what others apply alike",
+        "managers that apply the same value share the field",
         apply("a", data=one),
         apply("b", data=one),
         apply("b", data=red),
@@ -143,7 +143,7 @@ def config_maps() -> Iterator[Scenario]:
         apply("b", metadata={}),
     )
     yield scenario(
-        "an apply of what someone updated is a conflict",
+        "an apply of an updated field is a conflict",
         create("a", data=one),
         apply("b", data=blue),
         apply("b", data={**blue, "size": "8"}),
@@ -151,7 +151,7 @@ def config_maps() -> Iterator[Scenario]:
         apply("b", data=blue),
     )
     yield scenario(
-        "an apply of what several manage is a conflict with each",
+        "an apply of fields of several managers is a conflict with each",
         apply("a", data=one),
         apply("b", data=red),
         merge("c", data={"shape": "round"}),
@@ -160,28 +160,28 @@ def config_maps() -> Iterator[Scenario]:
         force("e", data={**blue, "size": "8", "shape": "flat", "age": "2"}),
     )
     yield scenario(
-        "an update takes a field from who applied it",
+        "an update takes an applied field over",
         apply("a", data=one),
         merge("b", data=blue),
         apply("a", data=one),
         apply("a", data={"size": "7"}),
     )
     yield scenario(
-        "what its applier no longer applies is gone",
+        "a field that is no longer applied is removed",
         apply("a", data=one, metadata={"labels": {"x": "y"}, "annotations": {"n": "m"}}),
         apply("a", data=red, metadata={"annotations": {}}),
         apply("a", metadata={"labels": {"x": "y"}}),
     )
     yield scenario(
-        "what someone else wrote beside stays",
+        "fields of other managers stay",
         apply("a", data=one),
         merge("b", data={"shape": "round"}),
         apply("a"),
     )
     yield scenario(
-        "an object that was never applied has a past",
+        "the first apply adds an entry for fields without an owner",
         create("a", data=one),
-        put("b", note([])),
+        put("b", set_managed_fields([])),
         put("b", setting("data", "color", to="blue")),
         apply("c", data=blue),
         apply("c", data={"color": "green"}),
@@ -189,17 +189,17 @@ def config_maps() -> Iterator[Scenario]:
     yield scenario(
         "one empty entry clears all entries",
         apply("a", data=one),
-        put("b", note([{}])),
+        put("b", set_managed_fields([{}])),
         apply("a", data=red),
     )
-    yield scenario("entries can be edited", create("a", data=one), put("b", tampering))
+    yield scenario("entries can be edited", create("a", data=one), put("b", edit_managed_fields))
     yield scenario(
-        "entries that make no sense are as if they were not there",
+        "invalid entries are ignored",
         create("a", data=one),
-        put("b", note([{"manager": "x", "operation": "Steal", "apiVersion": "v1"}])),
+        put("b", set_managed_fields([{"manager": "x", "operation": "Steal", "apiVersion": "v1"}])),
         put(
             "b",
-            note(
+            set_managed_fields(
                 [
                     {
                         "manager": "x",
@@ -213,7 +213,7 @@ def config_maps() -> Iterator[Scenario]:
         ),
     )
     yield scenario(
-        "entries of versions that do not exist go",
+        "entries of unknown versions are removed",
         create("a", data=one),
         put(
             "b",
@@ -229,7 +229,7 @@ def config_maps() -> Iterator[Scenario]:
         ),
     )
     yield scenario(
-        "the oldest of too many updaters become one",
+        "the oldest of too many update entries are merged",
         create("zz", data=one),
         *(merge(f"m{n}", data={f"key-{n}": "x"}) for n in range(13)),
     )
@@ -251,7 +251,7 @@ def config_maps() -> Iterator[Scenario]:
         merge("d", metadata={"finalizers": []}),
     )
     yield scenario(
-        "owner references are found by uid",
+        "owner references are merged by uid",
         create("a", data=one),
         apply(
             "b",
@@ -281,7 +281,7 @@ def config_maps() -> Iterator[Scenario]:
         '"data":{"color":"red","size":"7","age":"1"}}'
     )
     yield scenario(
-        "kubectl goes from its own apply to the server's",
+        "kubectl migrates from client-side to server-side apply",
         create("kubectl-client-side-apply", data=one, metadata={"annotations": {last: text}}),
         merge("other", data={"size": "8"}),
         apply("kubectl", data={"color": "blue", "size": "9"}),
@@ -289,7 +289,7 @@ def config_maps() -> Iterator[Scenario]:
         apply("kubectl", data={"color": "<blue>"}, metadata={"annotations": {last: "x"}}),
     )
     yield scenario(
-        "what is no configuration of a kind is refused",
+        "an invalid configuration is rejected",
         create("a", data=one),
         apply("b", data={"n": 7}),
         apply("b", data=["n"]),
@@ -314,7 +314,7 @@ def deployments() -> Iterator[Scenario]:
     web, log = container("web"), container("log")
     ports: list[Object] = [{"containerPort": 80}, {"containerPort": 443, "name": "tls"}]
     yield scenario(
-        "defaults belong to who created, and to no applier",
+        "defaults are owned by the creator, and not by an applier",
         create("a", spec=workload(web)),
         apply("b", spec={"replicas": 1}),
         apply("b", spec={"replicas": 2}),
@@ -322,7 +322,7 @@ def deployments() -> Iterator[Scenario]:
         apply("b"),
     )
     yield scenario(
-        "an applied workload is its applier's",
+        "an apply owns the applied fields",
         apply("a", metadata={"labels": {"x": "y"}}, spec=workload(web, replicas=2)),
         merge("scaler", spec={"replicas": 5}),
         apply("a", spec=workload(web, replicas=2)),
@@ -332,7 +332,7 @@ def deployments() -> Iterator[Scenario]:
         apply("a", spec=workload(log)),
     )
     yield scenario(
-        "several may add containers",
+        "several managers add containers",
         apply("a", spec=workload(web)),
         apply("b", spec=only(log)),
         apply("b", spec=only(container("top"), log)),
@@ -344,7 +344,7 @@ def deployments() -> Iterator[Scenario]:
         apply("b"),
     )
     yield scenario(
-        "ports are found by number and protocol",
+        "container ports are merged by number and protocol",
         apply("a", spec=workload({**web, "ports": ports})),
         apply("b", spec=only({**web, "ports": [{"containerPort": 80, "protocol": "UDP"}]})),
         apply("b", spec=only({**web, "ports": [{"containerPort": 80, "hostPort": 8080}]})),
@@ -352,7 +352,7 @@ def deployments() -> Iterator[Scenario]:
         apply("c", spec=only({**web, "ports": [ports[0], {**ports[0], "protocol": "TCP"}]})),
     )
     yield scenario(
-        "variables, volumes and selectors each in their way",
+        "each list and map is merged by its type",
         create(
             "a",
             spec=workload(
@@ -387,7 +387,7 @@ def deployments() -> Iterator[Scenario]:
         apply("c", spec={"strategy": {"type": "Recreate", "rollingUpdate": None}}),
     )
     yield scenario(
-        "a status is written as a status",
+        "the status subresource changes only the status",
         create("a", spec=workload(web)),
         merge("controller", "status", status={"replicas": 1, "observedGeneration": 1}),
         put(
@@ -417,7 +417,7 @@ def services() -> Iterator[Scenario]:
 
     http, https = {"port": 80, "name": "http"}, {"port": 443, "name": "https"}
     yield scenario(
-        "what is allocated has no owner",
+        "allocated fields have no owner",
         create("a", spec={"ports": [http], "selector": {"a": "b"}}),
         apply("b", spec={"ports": [https]}),
         apply("b", spec={"ports": [{**http, "protocol": "TCP", "targetPort": "web"}]}),
@@ -426,7 +426,7 @@ def services() -> Iterator[Scenario]:
         force("b", spec={"selector": {"c": "d"}}),
     )
     yield scenario(
-        "ports come and go with who applies them",
+        "ports are added and removed with their manager",
         apply("a", spec={"ports": [http, https]}),
         apply("a", spec={"ports": [https]}),
         merge("b", spec={"ports": [http]}),
@@ -532,7 +532,7 @@ def trials() -> Iterator[Scenario]:
         return {"map": [{"id": number, "value": value} for number, value in items]}
 
     yield scenario(
-        "everything in a custom resource is its creator's",
+        "a create owns all fields of a custom resource",
         create(
             "a",
             spec={
@@ -555,7 +555,7 @@ def trials() -> Iterator[Scenario]:
         put("e", setting("spec", "free", to={"x": [1], "e": {"v": 1}, "l": {"n": 1}, "n": None})),
     )
     yield scenario(
-        "everything in a custom resource is its applier's",
+        "an apply owns all applied fields of a custom resource",
         apply(
             "a",
             spec={
@@ -609,7 +609,7 @@ def trials() -> Iterator[Scenario]:
         apply("b", spec={"map": [{"id": 1}]}),
     )
     yield scenario(
-        "what does not fit a custom kind is refused",
+        "an invalid configuration of a custom kind is rejected",
         create("a", spec=made((1, "a"))),
         apply("b", spec={"unknown": 1}),
         apply("b", spec={"part": {"unknown": 1}}),
@@ -627,7 +627,7 @@ def trials() -> Iterator[Scenario]:
         apply("b", other=1),
     )
     yield scenario(
-        "a custom status is written as a status",
+        "the status subresource of a custom kind changes only the status",
         create("a", spec=made((1, "a")), status={"phase": "New"}),
         merge("b", "status", status={"phase": "Old"}),
         apply("c", "status", status={"phase": "Old", "ready": True}, spec=made((2, "b"))),
@@ -636,7 +636,7 @@ def trials() -> Iterator[Scenario]:
         merge("b", "status", metadata={"labels": {"a": "b"}}),
     )
     yield scenario(
-        "versions of one kind share their managers",
+        "an apply in another version is converted",
         create("a", spec=made((1, "a"))),
         apply("b", version="v2", spec=made((2, "b"))),
         apply("b", spec=made((2, "b"))),
@@ -646,7 +646,7 @@ def trials() -> Iterator[Scenario]:
         apply("b", version="v2"),
     )
     yield scenario(
-        "what is pruned still has an owner",
+        "a pruned field has an owner",
         create("a", spec=made((1, "a"))),
         apply("b", spec={"half": {"known": {"unknown": 1}}}),
         apply("b", spec={"half": {"known": {}}}),

@@ -14,45 +14,48 @@ from tests.real.differential.scenario import Server
 from tests.real.differential.servers import real
 
 pytestmark = pytest.mark.timeout(60)
-OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
-Answer: TypeAlias = tuple[int, Object, list[str]]
-# The longest time until the real server's plugins receive a new object.
+RANDOM_METADATA = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
+Result: TypeAlias = tuple[int, Object, list[str]]
+# The longest time until the plugins of the real server receive a new object.
 RECEIVE_SECONDS = 30.0
 
 
 @pytest.fixture(scope="module")
-def theirs() -> Iterator["ScenarioRunner"]:
+def real_runner() -> Iterator["ScenarioRunner"]:
     with real() as server:
         yield ScenarioRunner(server)
 
 
 @pytest.fixture(scope="module")
-def ours() -> Iterator["ScenarioRunner"]:
+def embedded_runner() -> Iterator["ScenarioRunner"]:
     with embedded() as server:
         yield ScenarioRunner(server)
 
 
 @pytest.mark.parametrize(("number", "scenario"), [*enumerate(scenarios())], ids=str)
-def test_an_admission_plugin_does_what_the_real_servers_does(
-    number: int, scenario: Scenario, theirs: "ScenarioRunner", ours: "ScenarioRunner"
+def test_an_admission_plugin_gives_the_result_of_the_real_server(
+    number: int,
+    scenario: Scenario,
+    real_runner: "ScenarioRunner",
+    embedded_runner: "ScenarioRunner",
 ) -> None:
     namespace, clock = f"plugins-{number}", SystemClock()
-    ours.begin(scenario, namespace)
-    theirs.begin(scenario, namespace)
+    embedded_runner.begin(scenario, namespace)
+    real_runner.begin(scenario, namespace)
     try:
-        expected = ours.responses(scenario, namespace)
-        found = theirs.responses(scenario, namespace)
+        actual = embedded_runner.responses(scenario, namespace)
+        expected = real_runner.responses(scenario, namespace)
         until_at = clock.monotonic() + RECEIVE_SECONDS
-        while found != expected and clock.monotonic() < until_at:
-            found = theirs.responses(scenario, namespace)
-        assert expected == found
+        while expected != actual and clock.monotonic() < until_at:
+            expected = real_runner.responses(scenario, namespace)
+        assert actual == expected
     finally:
-        ours.end(scenario, namespace)
-        theirs.end(scenario, namespace)
+        embedded_runner.end(scenario, namespace)
+        real_runner.end(scenario, namespace)
 
 
 class ScenarioRunner:
-    """Tells scenarios to one server."""
+    """Runs scenarios on one server."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -60,38 +63,38 @@ class ScenarioRunner:
     def begin(self, scenario: Scenario, namespace: str) -> None:
         """Create the given objects."""
         metadata = {"name": namespace, "labels": scenario.labels}
-        self._must("POST", "/api/v1/namespaces", {"metadata": metadata})
+        self._send_successfully("POST", "/api/v1/namespaces", {"metadata": metadata})
         for path, body in scenario.given:
-            self._must("POST", path.format(namespace=namespace), body)
+            self._send_successfully("POST", path.format(namespace=namespace), body)
         for path, status in scenario.statuses:
             path = path.format(namespace=namespace)
-            _, there, _ = self._ask("GET", path.removesuffix("/status"))
-            self._must("PUT", path, {**there, "status": status})
+            _, stored, _ = self._send("GET", path.removesuffix("/status"))
+            self._send_successfully("PUT", path, {**stored, "status": status})
 
-    def responses(self, scenario: Scenario, namespace: str) -> list[Answer]:
-        """What is answered to what is tried, without what differs from request to request."""
-        found: list[Answer] = []
+    def responses(self, scenario: Scenario, namespace: str) -> list[Result]:
+        """The responses to the requests of a scenario, without random values."""
+        found: list[Result] = []
         for path, body in scenario.tried:
             path = path.format(namespace=namespace)
-            found.append(self._ask("POST", f"{path}?dryRun=All", body))
+            found.append(self._send("POST", f"{path}?dryRun=All", body))
         for path, change in scenario.changes:
             path = path.format(namespace=namespace)
-            _, there, _ = self._ask("GET", path)
-            found.append(self._ask("PUT", f"{path}?dryRun=All", merged(there, change)))
-        return [*map(without_chance, found)]
+            _, stored, _ = self._send("GET", path)
+            found.append(self._send("PUT", f"{path}?dryRun=All", merged(stored, change)))
+        return [*map(without_random_values, found)]
 
     def end(self, scenario: Scenario, namespace: str) -> None:
-        """Take away what others could see."""
+        """Delete the objects of the scenario."""
         for path, body in scenario.given:
             if "{namespace}" not in path:
-                self._ask("DELETE", f"{path}/{body['metadata']['name']}")
-        self._ask("DELETE", f"/api/v1/namespaces/{namespace}")
+                self._send("DELETE", f"{path}/{body['metadata']['name']}")
+        self._send("DELETE", f"/api/v1/namespaces/{namespace}")
 
-    def _must(self, method: str, path: str, body: Object) -> None:
-        status, response, _ = self._ask(method, path, body)
+    def _send_successfully(self, method: str, path: str, body: Object) -> None:
+        status, response, _ = self._send(method, path, body)
         assert status < 300, response
 
-    def _ask(self, method: str, path: str, body: Object | None = None) -> Answer:
+    def _send(self, method: str, path: str, body: Object | None = None) -> Result:
         headers = {
             "authorization": f"Bearer {self._server.token}",
             "content-type": "application/json",
@@ -103,19 +106,19 @@ class ScenarioRunner:
         return response.status, response.json(), warnings
 
 
-def without_chance(found: Answer) -> Answer:
+def without_random_values(found: Result) -> Result:
     status, response, warnings = found
     if response["kind"] == "Status":
-        # Of what it refuses, the real server warns by chance.
+        # The real server adds warnings to errors at random.
         return status, response, []
-    metadata = {k: v for k, v in response["metadata"].items() if k not in OF_THE_REQUEST}
+    metadata = {k: v for k, v in response["metadata"].items() if k not in RANDOM_METADATA}
     spec = {
         k: v for k, v in response.get("spec", {}).items() if k not in ("clusterIP", "clusterIPs")
     }
     for port in spec.get("ports", ()) if response["kind"] == "Service" else ():
         port.pop("nodePort", None)
     if response["kind"] == "Job":
-        # Its pods are chosen by its uid.
+        # The selector and labels contain the uid.
         spec = {"template": {"spec": spec["template"]["spec"]}}
         metadata.pop("labels", None)
     return status, {**response, "metadata": metadata, "spec": spec}, warnings

@@ -1,4 +1,4 @@
-"""The headers and metrics of both servers are the same where it matters."""
+"""Both servers send the same headers and metrics, with few exceptions."""
 
 import os
 import ssl
@@ -22,19 +22,18 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 AGGREGATED = "application/json;as=APIGroupDiscoveryList;v=v2;g=apidiscovery.k8s.io"
 
-# Different for each answer, or for how it is framed.
-OF_ONE_ANSWER = {"content-length", "transfer-encoding"}
-UNLIKE = {"audit-id", "date", "etag", "location", "process-start-time-unix"}
-# There is no priority and fairness in the embedded server, no range of a document can be had, and
-# no answer is compressed.
-OF_THE_REAL_ONE = {
+# These depend on the size and framing of a response.
+RESPONSE_FRAMING = {"content-length", "transfer-encoding"}
+DIFFERENT_VALUES = {"audit-id", "date", "etag", "location", "process-start-time-unix"}
+# The embedded server has no API priority and fairness, and no range requests.
+REAL_ONLY = {
     "accept-ranges",
     "last-modified",
     "x-kubernetes-pf-flowschema-uid",
     "x-kubernetes-pf-prioritylevel-uid",
 }
 
-ASKED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
+REQUESTS: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
     "get": ("GET", "/api/v1/namespaces/default", {}),
     "list": ("GET", MAPS, {}),
     "list of many": ("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles", {}),
@@ -79,20 +78,20 @@ ASKED: Mapping[str, tuple[str, str, Mapping[str, str]]] = {
 @pytest.fixture(scope="module")
 def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
     clock = SystemClock()
-    with ExitStack() as until_the_end:
+    with ExitStack() as stack:
         binaries = find_binaries(environ=os.environ)
-        real = until_the_end.enter_context(running_real_control_plane(binaries, clock=clock))
-        embedded = until_the_end.enter_context(running_embedded_control_plane(clock=clock))
+        real = stack.enter_context(running_real_control_plane(binaries, clock=clock))
+        embedded = stack.enter_context(running_embedded_control_plane(clock=clock))
         yield real, embedded
 
 
-def answered(cluster: ControlPlane, request: str) -> tuple[int, dict[str, list[str]], bytes]:
-    method, path, given = ASKED[request]
-    at = urlsplit(cluster.url)
+def respond(cluster: ControlPlane, request: str) -> tuple[int, dict[str, list[str]], bytes]:
+    method, path, request_headers = REQUESTS[request]
+    url = urlsplit(cluster.url)
     tls = ssl.create_default_context(cafile=cluster.credentials.ca_file)
     token = {"Authorization": f"Bearer {cluster.credentials.admin_token}"}
-    headers = {name: value for name, value in {**token, **given}.items() if value}
-    connection = HTTPSConnection(at.hostname or "", at.port, timeout=60, context=tls)
+    headers = {name: value for name, value in {**token, **request_headers}.items() if value}
+    connection = HTTPSConnection(url.hostname or "", url.port, timeout=60, context=tls)
     try:
         connection.request(method, path, headers=headers)
         response = connection.getresponse()
@@ -105,24 +104,24 @@ def answered(cluster: ControlPlane, request: str) -> tuple[int, dict[str, list[s
     return response.status, found, body
 
 
-@pytest.mark.parametrize("request_name", ASKED)
+@pytest.mark.parametrize("request_name", REQUESTS)
 def test_a_response_has_the_headers_of_the_real_server(
     request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    (status, real, _), (own_status, embedded, _) = (
-        answered(each, request_name) for each in clusters
+    (status, real, _), (embedded_status, embedded, _) = (
+        respond(each, request_name) for each in clusters
     )
 
-    assert own_status == status
-    assert embedded.keys() - OF_ONE_ANSWER == real.keys() - OF_ONE_ANSWER - OF_THE_REAL_ONE
-    compared = embedded.keys() - OF_ONE_ANSWER - UNLIKE
+    assert embedded_status == status
+    assert embedded.keys() - RESPONSE_FRAMING == real.keys() - RESPONSE_FRAMING - REAL_ONLY
+    compared = embedded.keys() - RESPONSE_FRAMING - DIFFERENT_VALUES
     assert {name: _comparable(name, embedded[name]) for name in compared} == {
         name: _comparable(name, real[name]) for name in compared
     }
 
 
 def _comparable(name: str, values: list[str]) -> list[str]:
-    # The embedded server compresses nothing, so that no answer depends on what is accepted there.
+    # The embedded server compresses no response, so its responses do not vary by that header.
     return [each for each in values if (name, each) != ("vary", "Accept-Encoding")]
 
 
@@ -130,7 +129,7 @@ def _comparable(name: str, values: list[str]) -> list[str]:
 def test_an_audit_id_of_the_client_is_kept_as_by_the_real_server(
     request_name: str, clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    real, embedded = (answered(each, request_name)[1]["audit-id"] for each in clusters)
+    real, embedded = (respond(each, request_name)[1]["audit-id"] for each in clusters)
 
     assert embedded == real
 
@@ -140,7 +139,7 @@ def test_metrics_have_the_names_types_and_labels_of_the_real_server(
 ) -> None:
     for each in clusters:
         for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
-            answered(each, request)
+            respond(each, request)
 
     real, embedded = (_metrics(each) for each in clusters)
 
@@ -160,7 +159,7 @@ def test_requests_are_counted_with_the_labels_of_the_real_server(
 ) -> None:
     for each in clusters:
         for request in ("get", "list", "watch", "not found", "healthz", "openapi v3"):
-            answered(each, request)
+            respond(each, request)
 
     real, embedded = (_request_labels(each) for each in clusters)
 
@@ -169,7 +168,7 @@ def test_requests_are_counted_with_the_labels_of_the_real_server(
 
 
 def _metrics(cluster: ControlPlane) -> dict[str, tuple[str, frozenset[str]]]:
-    text = answered(cluster, "metrics")[2].decode()
+    text = respond(cluster, "metrics")[2].decode()
     return {
         each.name: (each.type, frozenset(label for one in each.samples for label in one.labels))
         for each in text_string_to_metric_families(text)
@@ -177,7 +176,7 @@ def _metrics(cluster: ControlPlane) -> dict[str, tuple[str, frozenset[str]]]:
 
 
 def _request_labels(cluster: ControlPlane) -> set[tuple[tuple[str, str], ...]]:
-    text = answered(cluster, "metrics")[2].decode()
+    text = respond(cluster, "metrics")[2].decode()
     return {
         tuple(sorted(sample.labels.items()))
         for each in text_string_to_metric_families(text)

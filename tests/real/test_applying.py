@@ -60,10 +60,10 @@ async def test_a_conflict_names_the_field_and_the_other_manager(
 ) -> None:
     await client.apply(config_map(namespace, "settings", color="blue"), field_manager="them")
 
-    with pytest.raises(Conflict) as refusal:
+    with pytest.raises(Conflict) as error:
         await client.apply(config_map(namespace, "settings", color="red"), field_manager="us")
 
-    (cause,) = refusal.value.causes
+    (cause,) = error.value.causes
     assert (cause.reason, cause.field) == ("FieldManagerConflict", ".data.color")
     assert '"them"' in cause.message
     kept = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -99,9 +99,9 @@ async def test_an_authors_default_is_sent_and_conflicts_with_another_value(
 ) -> None:
     await client.apply(any_widget(namespace, "one", size=3), field_manager="them")
 
-    with pytest.raises(Conflict) as refusal:
+    with pytest.raises(Conflict) as error:
         await client.apply(widget(namespace, "one"), field_manager="us")
-    assert [cause.field for cause in refusal.value.causes] == [".spec.size"]
+    assert [cause.field for cause in error.value.causes] == [".spec.size"]
 
     taken = await client.apply(widget(namespace, "one"), field_manager="us", force=True)
     assert taken.spec.size == 1
@@ -162,27 +162,27 @@ async def test_apply_does_not_recreate_an_object_that_was_deleted_after_the_read
         await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
 
-async def test_apply_with_a_stale_uid_is_refused(client: Client, namespace: str) -> None:
+async def test_apply_with_a_stale_uid_is_rejected(client: Client, namespace: str) -> None:
     settings = config_map(namespace, "settings", color="blue")
     first = await client.apply(settings, field_manager="us")
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
     second = await client.apply(settings, field_manager="us")
 
-    # Not a conflict: for an object that is there, the server takes a uid for a change of it.
-    with pytest.raises(Invalid) as refusal:
+    # Not a conflict: the server takes the uid for a change of the existing object.
+    with pytest.raises(Invalid) as error:
         await client.apply(with_uid(settings, first.uid), field_manager="us")
 
-    assert {cause.field for cause in refusal.value.causes} == {"metadata.uid"}
+    assert {cause.field for cause in error.value.causes} == {"metadata.uid"}
     assert await client.apply(with_uid(settings, second.uid), field_manager="us") == second
 
 
 async def test_an_invalid_object_is_not_applied(
     client: Client, namespace: str, widgets: None
 ) -> None:
-    with pytest.raises(Invalid) as refusal:
+    with pytest.raises(Invalid) as error:
         await client.apply(widget(namespace, "one", size=-1), field_manager="us")
 
-    assert "spec.size" in [cause.field for cause in refusal.value.causes]
+    assert "spec.size" in [cause.field for cause in error.value.causes]
     with pytest.raises(NotFound):
         await client.get(Widget, "one", namespace=namespace)
 

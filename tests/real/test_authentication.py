@@ -31,22 +31,24 @@ def kubeconfig(
     content = json.loads(plane.kubeconfig.read_text())
     content["clusters"][0]["cluster"] |= cluster or {}
     content["users"] = [{"name": "me", "user": dict(user)}]
-    content["contexts"] = [{"name": "here", "context": {"cluster": "control-plane", "user": "me"}}]
-    content["current-context"] = "here"
+    content["contexts"] = [
+        {"name": "current", "context": {"cluster": "control-plane", "user": "me"}}
+    ]
+    content["current-context"] = "current"
     path = directory / "config"
     path.write_text(json.dumps(content))
     path.chmod(0o600)
     return path
 
 
-def found(path: Path, *, context: str | None = None, trust: Trust = Trust()) -> ClusterConfig:
-    """What the kubeconfig means, to someone with no environment to speak of."""
+def config_of(path: Path, *, context: str | None = None, trust: Trust = Trust()) -> ClusterConfig:
+    """The configuration of a kubeconfig, with an empty environment."""
     return find_config(
         environ={}, home=path.parent, observe=ignore, kubeconfig=path, context=context, trust=trust
     )
 
 
-async def who_is(client: Client) -> authentication_v1.UserInfo:
+async def authenticated_user(client: Client) -> authentication_v1.UserInfo:
     """The user that the server authenticates."""
     review = await client.create(authentication_v1.SelfSubjectReview())
     assert review.status is not None
@@ -59,11 +61,11 @@ async def user_of(
 ) -> authentication_v1.UserInfo:
     """The user that the server authenticates for ``config``."""
     async with connect(config, clock=SystemClock(), rng=Random(0), observe=observe) as client:
-        return await who_is(client)
+        return await authenticated_user(client)
 
 
 def exec_user(directory: Path, source: str, *, api_version: str = V1) -> dict[str, Any]:
-    """A user whose plugin is made of ``source``."""
+    """A user with an exec plugin that runs ``source``."""
     plugin(directory, source)
     return {"exec": {"apiVersion": api_version, "command": "./plugin", "interactiveMode": "Never"}}
 
@@ -72,7 +74,7 @@ def exec_user(directory: Path, source: str, *, api_version: str = V1) -> dict[st
 async def test_each_context_authenticates_as_its_own_user(
     control_plane: RealControlPlane, context: str
 ) -> None:
-    user = await user_of(found(control_plane.kubeconfig, context=context))
+    user = await user_of(config_of(control_plane.kubeconfig, context=context))
 
     assert user.username == context
 
@@ -80,12 +82,12 @@ async def test_each_context_authenticates_as_its_own_user(
 async def test_an_unknown_token_is_rejected_and_appears_in_no_error(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    config = found(kubeconfig(control_plane, tmp_path, user={"token": "unknown-token"}))
+    config = config_of(kubeconfig(control_plane, tmp_path, user={"token": "unknown-token"}))
 
-    with pytest.raises(Unauthorized) as refusal:
+    with pytest.raises(Unauthorized) as error:
         await user_of(config)
 
-    assert "unknown-token" not in "".join(traceback.format_exception(refusal.value))
+    assert "unknown-token" not in "".join(traceback.format_exception(error.value))
 
 
 async def test_a_client_certificate_can_be_read_from_files(
@@ -97,7 +99,7 @@ async def test_a_client_certificate_can_be_read_from_files(
         "client-key": str(given.client_key_file),
     }
 
-    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=files)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=files)))
 
     assert user.username == "certificate"
 
@@ -107,14 +109,14 @@ async def test_a_request_is_retried_with_a_rotated_token_after_a_401(
 ) -> None:
     token = tmp_path / "token"
     token.write_text("out-of-date")
-    config = found(kubeconfig(control_plane, tmp_path, user={"tokenFile": "token"}))
+    config = config_of(kubeconfig(control_plane, tmp_path, user={"tokenFile": "token"}))
     seen: list[Observation] = []
 
     async with connect(config, clock=SystemClock(), rng=Random(0), observe=seen.append) as client:
         with pytest.raises(Unauthorized):
-            await who_is(client)
+            await authenticated_user(client)
         token.write_text(control_plane.credentials.admin_token)
-        user = await who_is(client)
+        user = await authenticated_user(client)
 
     assert user.username == "admin"
     assert len([each for each in seen if isinstance(each, CredentialsRenewed)]) == 1
@@ -124,19 +126,19 @@ async def test_a_request_is_retried_with_rotated_certificate_files_after_a_401(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
     given = control_plane.credentials
-    stranger = Authority().client("stranger")
+    untrusted = Authority().client("untrusted")
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
-    certificate.write_bytes(stranger.certificate)
-    key.write_bytes(stranger.key)
+    certificate.write_bytes(untrusted.certificate)
+    key.write_bytes(untrusted.key)
     files = {"client-certificate": "tls.crt", "client-key": "tls.key"}
-    config = found(kubeconfig(control_plane, tmp_path, user=files))
+    config = config_of(kubeconfig(control_plane, tmp_path, user=files))
 
     async with connect(config, clock=SystemClock(), rng=Random(0), observe=ignore) as client:
         with pytest.raises(Unauthorized):
-            await who_is(client)
+            await authenticated_user(client)
         certificate.write_bytes(given.client_certificate_file.read_bytes())
         key.write_bytes(given.client_key_file.read_bytes())
-        user = await who_is(client)
+        user = await authenticated_user(client)
 
     assert user.username == "certificate"
 
@@ -149,7 +151,7 @@ async def test_an_exec_plugin_provides_a_token(
     source = printing(exec_credential(token=token, api_version=version))
     given = exec_user(tmp_path, source, api_version=version)
 
-    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
 
     assert user.username == "admin"
 
@@ -157,16 +159,16 @@ async def test_an_exec_plugin_provides_a_token(
 async def test_an_exec_plugin_provides_a_certificate(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    pair = control_plane.credentials
+    credentials = control_plane.credentials
     source = printing(
         exec_credential(
-            clientCertificateData=pair.client_certificate_file.read_text(),
-            clientKeyData=pair.client_key_file.read_text(),
+            clientCertificateData=credentials.client_certificate_file.read_text(),
+            clientKeyData=credentials.client_key_file.read_text(),
         )
     )
     given = exec_user(tmp_path, source)
 
-    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
 
     assert user.username == "certificate"
 
@@ -174,14 +176,14 @@ async def test_an_exec_plugin_provides_a_certificate(
 async def test_an_exec_plugin_runs_again_after_a_401_to_its_certificate(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    stranger = Authority().client("stranger")
-    pair = control_plane.credentials
+    untrusted = Authority().client("untrusted")
+    credentials = control_plane.credentials
     first = exec_credential(
-        clientCertificateData=stranger.certificate.decode(), clientKeyData=stranger.key.decode()
+        clientCertificateData=untrusted.certificate.decode(), clientKeyData=untrusted.key.decode()
     )
     then = exec_credential(
-        clientCertificateData=pair.client_certificate_file.read_text(),
-        clientKeyData=pair.client_key_file.read_text(),
+        clientCertificateData=credentials.client_certificate_file.read_text(),
+        clientKeyData=credentials.client_key_file.read_text(),
     )
     source = f"""
         import os
@@ -190,7 +192,7 @@ async def test_an_exec_plugin_runs_again_after_a_401_to_its_certificate(
         """
     seen: list[Observation] = []
 
-    config = found(kubeconfig(control_plane, tmp_path, user=exec_user(tmp_path, source)))
+    config = config_of(kubeconfig(control_plane, tmp_path, user=exec_user(tmp_path, source)))
     user = await user_of(config, observe=seen.append)
 
     assert user.username == "certificate"
@@ -208,7 +210,7 @@ async def test_a_kubeconfig_impersonates_a_user_with_groups_and_extras(
         "as-user-extra": {"example.com/scope": ["view", "edit"]},
     }
 
-    user = await user_of(found(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
 
     assert (user.username, user.uid) == ("jane", "u-1")
     assert {"developers", "testers"} <= set(user.groups or ())
@@ -241,7 +243,7 @@ async def test_a_server_certificate_of_another_ca_is_rejected(
 ) -> None:
     ca = tmp_path / "ca.crt"
     ca.write_bytes(Authority().certificate)
-    config = found(
+    config = config_of(
         kubeconfig(
             control_plane,
             tmp_path,
@@ -250,10 +252,10 @@ async def test_a_server_certificate_of_another_ca_is_rejected(
         )
     )
 
-    with pytest.raises(CertificateRefused) as refusal:
+    with pytest.raises(CertificateRefused) as error:
         await user_of(config)
 
-    text = "".join(traceback.format_exception(refusal.value))
+    text = "".join(traceback.format_exception(error.value))
     assert control_plane.credentials.admin_token not in text
 
 
@@ -262,12 +264,12 @@ async def test_tls_server_name_of_the_kubeconfig_overrides_the_hostname(
 ) -> None:
     given = {"token": control_plane.credentials.admin_token}
 
-    expected = found(
+    expected = config_of(
         kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "localhost"})
     )
     assert (await user_of(expected)).username == "admin"
 
-    unexpected = found(
+    unexpected = config_of(
         kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "elsewhere"})
     )
     with pytest.raises(CertificateRefused):
@@ -285,8 +287,8 @@ async def test_an_unverified_server_is_used_if_kubeconfig_and_caller_allow_it(
     )
 
     with pytest.raises(ConfigError, match="insecure-skip-tls-verify"):
-        found(path)
-    user = await user_of(found(path, trust=Trust(unverified_servers=True)))
+        config_of(path)
+    user = await user_of(config_of(path, trust=Trust(unverified_servers=True)))
 
     assert user.username == "admin"
 
@@ -297,4 +299,4 @@ async def test_an_unknown_context_is_an_error_that_lists_the_contexts(
     with pytest.raises(
         ConfigError, match=r"does not contain the context 'gone'.*admin, certificate, limited"
     ):
-        found(control_plane.kubeconfig, context="gone")
+        config_of(control_plane.kubeconfig, context="gone")

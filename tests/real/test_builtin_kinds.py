@@ -14,7 +14,7 @@ from tests.unit.kinds.specimens import without_nulls
 
 CODEC = Codec()
 
-# Kinds that are no objects of their own, or that only the server makes.
+# Kinds of subresources, and kinds that only the server creates.
 NOT_CREATED = {
     ("authentication.k8s.io/v1", "TokenRequest"),
     ("autoscaling/v1", "Scale"),
@@ -46,23 +46,23 @@ def as_json(value: object) -> Any:
     return msgspec.json.decode(CODEC.encode(value))
 
 
-def missing(sent: Any, kept: Any, where: str = "") -> list[str]:
-    """The places where what was sent is not in what was kept."""
+def missing(sent: Any, kept: Any, parent: str = "") -> list[str]:
+    """The paths of the sent values that the server did not keep."""
     if isinstance(sent, dict) and isinstance(kept, dict):
         return [
-            place
+            path
             for key, value in sent.items()
-            for place in missing(value, kept.get(key), f"{where}.{key}")
+            for path in missing(value, kept.get(key), f"{parent}.{key}")
         ]
     if isinstance(sent, list) and isinstance(kept, list) and len(sent) == len(kept):
         return [
-            place
+            path
             for index, (one, other) in enumerate(zip(sent, kept, strict=True))
-            for place in missing(one, other, f"{where}[{index}]")
+            for path in missing(one, other, f"{parent}[{index}]")
         ]
     # The server omits empty values.
     empty = sent in ("", 0, False, [], {}) and kept is None
-    return [] if sent == kept or empty else [f"{where}: sent {sent!r}, kept {kept!r}"]
+    return [] if sent == kept or empty else [f"{parent}: sent {sent!r}, kept {kept!r}"]
 
 
 @pytest.mark.parametrize("kind", [kind_of(each) for each in samples("x")], ids=" ".join)

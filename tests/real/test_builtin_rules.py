@@ -22,7 +22,7 @@ from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 SAMPLES = [*sample_cases()]
 CASES = [*service_cases(), *data_cases(), *other_cases(), *cluster_cases(), *SAMPLES]
-OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
+RANDOM_METADATA = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 
 
 @pytest.fixture(scope="module")
@@ -32,49 +32,49 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
 
 
 @pytest.fixture(scope="module")
-def place(control_plane: RealControlPlane) -> Iterator[str]:
+def case_namespace(control_plane: RealControlPlane) -> Iterator[str]:
     """One namespace for all cases: no case changes it."""
     with fresh_namespace(control_plane) as name:
         yield name
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_builtin_rule_does_what_the_real_server_does(
-    case: Case, api: HttpCaller, place: str
+def test_a_builtin_rule_gives_the_result_of_the_real_server(
+    case: Case, api: HttpCaller, case_namespace: str
 ) -> None:
-    case = placed(case, place)
-    there = There(api, case, place)
+    case = placed(case, case_namespace)
+    server = RealServer(api, case, case_namespace)
 
-    real = there.response()
-    ours = answer_here(case, there.old, there.beside, place)
+    expected = server.response()
+    actual = steersman_result(case, server.old, server.beside, case_namespace)
 
-    assert comparable(ours, case, there.old) == comparable(real, case, there.old)
+    assert comparable(actual, case, server.old) == comparable(expected, case, server.old)
 
 
 @pytest.mark.parametrize("case", SAMPLES, ids=str)
 def test_the_table_has_the_update_and_delete_strategy_of_each_kind(
-    case: Case, api: HttpCaller, place: str
+    case: Case, api: HttpCaller, case_namespace: str
 ) -> None:
-    case = placed(case, place)
+    case = placed(case, case_namespace)
     rules = KindHandler(case.api_version, case.plural).strategy
 
-    with There(api, case, place).stored() as there:
-        unconditional = there.put({"resourceVersion": None})
-        created = there.put({"resourceVersion": None, "uid": None, "name": "missing"})
-        deleted = there.tried_delete()
+    with RealServer(api, case, case_namespace).stored_object() as server:
+        unconditional = server.put({"resourceVersion": None})
+        created = server.put({"resourceVersion": None, "uid": None, "name": "missing"})
+        deleted = server.dry_run_delete()
 
-    stays = (
+    is_kept = (
         rules.orphan_by_default
         or rules.begin_deletion is not None
         or "finalizers" in deleted["metadata"]
     )
     assert (unconditional.get("code") != 422) == rules.allow_unconditional_update
     assert (created.get("code") != 404) == rules.allow_create_on_update
-    assert (deleted["kind"] != "Status") == (rules.return_deleted_object or stays)
+    assert (deleted["kind"] != "Status") == (rules.return_deleted_object or is_kept)
 
 
-class There:
-    """The real server, with what a case needs to be there; it is gone when it is answered."""
+class RealServer:
+    """The real server with the objects of a case, which are deleted after the response."""
 
     def __init__(self, api: HttpCaller, case: Case, namespace: str) -> None:
         self._api = api
@@ -86,27 +86,27 @@ class There:
         self.beside: list[Object] = []
 
     def response(self) -> Object:
-        """What it answers."""
+        """The response to the request of the case."""
         case = self._case
         try:
             self.beside = [self._created(each) for each in case.beside]
             if case.change is None:
-                return self._send("POST", self._path, case.body, tried=not case.for_real)
+                return self._send("POST", self._path, case.body, dry_run=not case.for_real)
             path = f"{self._path}/{case.body['metadata']['name']}"
             if case.there_already:
-                self.old = self._send("GET", path, None, tried=False)
+                self.old = self._send("GET", path, None, dry_run=False)
             else:
                 self.old = self._created(case.body)
             if case.subresource:
                 path += f"/{case.subresource}"
-            return self._send("PUT", path, merged(self.old, case.change), tried=True)
+            return self._send("PUT", path, merged(self.old, case.change), dry_run=True)
         finally:
             for each in () if case.there_already else (case.body, *case.beside):
                 self._api.call("DELETE", f"{self._path}/{each['metadata']['name']}")
 
     @contextmanager
-    def stored(self) -> Iterator[Self]:
-        """The object of the case is really there while the block runs."""
+    def stored_object(self) -> Iterator[Self]:
+        """Store the object of the case during the block."""
         path = f"{self._path}/{self._case.body['metadata']['name']}"
         self.old = self._created(self._case.body)
         try:
@@ -121,81 +121,85 @@ class There:
             )
 
     def put(self, metadata: Object) -> Object:
-        """Try to replace the object by itself with other metadata."""
+        """Dry-run an update of only the metadata."""
         body = merged(self.old, {"metadata": metadata})
-        return self._send("PUT", f"{self._path}/{body['metadata']['name']}", body, tried=True)
+        return self._send("PUT", f"{self._path}/{body['metadata']['name']}", body, dry_run=True)
 
-    def tried_delete(self) -> Object:
-        """Try to delete it."""
+    def dry_run_delete(self) -> Object:
+        """Dry-run a deletion."""
         path = f"{self._path}/{self._case.body['metadata']['name']}"
-        return self._send("DELETE", path, None, tried=True)
+        return self._send("DELETE", path, None, dry_run=True)
 
     def _created(self, body: Object) -> Object:
-        response = self._send("POST", self._path, body, tried=False)
+        response = self._send("POST", self._path, body, dry_run=False)
         assert response["kind"] != "Status", response
         return response
 
-    def _send(self, method: str, path: str, body: Object | None, *, tried: bool) -> Object:
-        response = self._api.call(method, f"{path}?dryRun=All" if tried else path, body)
+    def _send(self, method: str, path: str, body: Object | None, *, dry_run: bool) -> Object:
+        response = self._api.call(method, f"{path}?dryRun=All" if dry_run else path, body)
         found: Object = response.json()
         return found
 
 
-def answer_here(case: Case, old: Object | None, beside: list[Object], namespace: str) -> Object:
-    """What our functions answer, given what is stored there."""
+def steersman_result(
+    case: Case, old: Object | None, beside: list[Object], namespace: str
+) -> Object:
+    """The result of steersman with the objects that the real server stored."""
     handler = KindHandler(case.api_version, case.plural, stored=beside if old is None else [old])
     if case.plural == "services" and old is None:
         handler.network.stored(None, {"spec": {"clusterIPs": ["10.0.0.1"]}})
-    where = namespace if case.namespaced else ""
+    object_namespace = namespace if case.namespaced else ""
     try:
         if old is None:
-            return handler.create(case.body, namespace=where)
+            return handler.create(case.body, namespace=object_namespace)
         sent = merged(old, case.change)
-        return handler.update(sent, old, namespace=where, subresource=case.subresource)
-    except StatusError as refusal:
-        return refusal.status()
+        return handler.update(sent, old, namespace=object_namespace, subresource=case.subresource)
+    except StatusError as error:
+        return error.status()
 
 
 def comparable(response: Object, case: Case, old: Object | None) -> Object:
-    """Without what differs from request to request."""
+    """The response without values that differ on each request."""
     if response["kind"] == "Status":
-        return without_chance(response) if case.plural == "events" else response
+        return without_random_group(response) if case.plural == "events" else response
     if uid := response["metadata"].get("uid"):
-        # Some kinds write it into other fields too.
+        # Some kinds copy the uid to other fields.
         response = json.loads(json.dumps(response).replace(uid, "uid"))
-    metadata = {k: v for k, v in response["metadata"].items() if k not in OF_THE_REQUEST}
+    metadata = {k: v for k, v in response["metadata"].items() if k not in RANDOM_METADATA}
     response = {**response, "metadata": metadata}
     if case.plural == "persistentvolumes":
         response["status"] = {**response["status"], "lastPhaseTransitionTime": "now"}
     if case.plural == "certificatesigningrequests":
-        who = ("username", "uid", "groups", "extra")
-        response["spec"] = {k: v for k, v in response["spec"].items() if k not in who}
+        requester = ("username", "uid", "groups", "extra")
+        response["spec"] = {k: v for k, v in response["spec"].items() if k not in requester}
     if case.plural == "services":
-        asked = case.body.get("spec", {}) if old is None else merged(old, case.change)["spec"]
-        response["spec"] = without_given(response["spec"], asked)
+        requested = case.body.get("spec", {}) if old is None else merged(old, case.change)["spec"]
+        response["spec"] = without_allocated_values(response["spec"], requested)
     return response
 
 
-def without_chance(refusal: Object) -> Object:
-    """Which of its two groups an Event is refused in, the real server decides when it starts."""
-    details = {key: value for key, value in refusal["details"].items() if key != "group"}
-    message = refusal["message"].replace("Event.events.k8s.io", "Event", 1)
-    return {**refusal, "message": message, "details": details}
+def without_random_group(error: Object) -> Object:
+    """The error without the group of an Event, which the real server selects at its start."""
+    details = {key: value for key, value in error["details"].items() if key != "group"}
+    message = error["message"].replace("Event.events.k8s.io", "Event", 1)
+    return {**error, "message": message, "details": details}
 
 
-def without_given(spec: Object, asked: Object) -> Object:
-    """Addresses and ports that a Service was given are any; those that it asked for are not."""
+def without_allocated_values(spec: Object, requested: Object) -> Object:
+    """The spec of a Service without allocated addresses and ports."""
     spec = dict(spec)
-    if spec.get("clusterIP") not in (None, "None", asked.get("clusterIP")):
+    if spec.get("clusterIP") not in (None, "None", requested.get("clusterIP")):
         assert ip_address(spec["clusterIP"]) in ADDRESSES
         assert spec["clusterIPs"] == [spec["clusterIP"]]
-        spec["clusterIP"] = spec["clusterIPs"] = "given"
-    wanted: set[Any] = {each.get("nodePort") for each in asked.get("ports", ())}
+        spec["clusterIP"] = spec["clusterIPs"] = "allocated"
+    wanted: set[Any] = {each.get("nodePort") for each in requested.get("ports", ())}
     if "ports" in spec:
         spec["ports"] = [
-            {**each, "nodePort": "given"} if each.get("nodePort") not in {*wanted, None} else each
+            {**each, "nodePort": "allocated"}
+            if each.get("nodePort") not in {*wanted, None}
+            else each
             for each in spec["ports"]
         ]
-    if spec.get("healthCheckNodePort") != asked.get("healthCheckNodePort"):
-        spec["healthCheckNodePort"] = "given" if "healthCheckNodePort" in spec else None
+    if spec.get("healthCheckNodePort") != requested.get("healthCheckNodePort"):
+        spec["healthCheckNodePort"] = "allocated" if "healthCheckNodePort" in spec else None
     return spec

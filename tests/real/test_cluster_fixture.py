@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 BOTH = "tests/cluster/test_cluster_fixture.py"
 
 
-# A control plane of its own, and seconds of quiet after each step of each test.
+# The tests start their own control plane, and wait for seconds until it is idle after each step.
 @pytest.mark.timeout(240)
 def test_tests_with_the_cluster_fixture_pass_on_a_real_control_plane() -> None:
     program = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", BOTH]

@@ -1,4 +1,4 @@
-"""The server is paused, restarted or cut off: calls meet their deadline, no write is sent twice."""
+"""Requests to a paused, stopped or restarted server: deadlines, retries and lost responses."""
 
 import asyncio
 
@@ -15,19 +15,19 @@ from tests.real.objects import config_map, create_config_maps
 from tests.real.recording_observer import RecordingObserver
 from tests.real.relay import relay_to
 
-# An API server is back within seconds; the usual policy gives up sooner.
+# An API server restarts within seconds, which is longer than the default policy retries.
 PATIENT = RetryPolicy(attempts=20, first_seconds=0.2, max_seconds=2.0)
 
 
 async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    hasty = client.with_settings(deadline_seconds=0.2)
+    impatient = client.with_settings(deadline_seconds=0.2)
     started_at = client.clock.monotonic()
 
     with control_plane.api_server.paused():
         with pytest.raises(DeadlinePassed, match=r"no response within 0\.2 s"):
-            await hasty.get(core_v1.ConfigMap, "settings", namespace=namespace)
+            await impatient.get(core_v1.ConfigMap, "settings", namespace=namespace)
 
     assert 0.2 <= client.clock.monotonic() - started_at < 5.0
 
@@ -35,13 +35,13 @@ async def test_a_read_fails_at_its_deadline_if_the_server_sends_nothing(
 async def test_a_write_that_times_out_may_have_been_carried_out(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    # So that there is a connection on which the request can be sent.
+    # This opens a connection, on which the next request is sent.
     await client.list(core_v1.ConfigMap, namespace=namespace)
-    hasty = client.with_settings(deadline_seconds=0.2)
+    impatient = client.with_settings(deadline_seconds=0.2)
 
     with control_plane.api_server.paused():
         with pytest.raises(DeadlinePassed, match="The write may have happened") as late:
-            await hasty.create(config_map(namespace, "settings"))
+            await impatient.create(config_map(namespace, "settings"))
 
     assert late.value.may_have_happened
     assert seen.last_attempts == 1
@@ -50,11 +50,11 @@ async def test_a_write_that_times_out_may_have_been_carried_out(
 async def test_a_watch_that_does_not_start_by_its_deadline_fails(
     client: Client, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    hasty = client.with_settings(deadline_seconds=0.2)
+    impatient = client.with_settings(deadline_seconds=0.2)
 
     with control_plane.api_server.paused():
         with pytest.raises(DeadlinePassed):
-            async with hasty.watch(core_v1.ConfigMap, namespace=namespace):
+            async with impatient.watch(core_v1.ConfigMap, namespace=namespace):
                 pass
 
 
@@ -98,13 +98,13 @@ async def test_a_write_whose_response_is_lost_is_not_retried(
     )
     async with (
         relay_to(control_plane.url) as relay,
-        connected(control_plane, observe=lambda _: None, server=relay.url) as unlucky,
+        connected(control_plane, observe=lambda _: None, server=relay.url) as relayed,
     ):
-        await unlucky.list(core_v1.ConfigMap, namespace=namespace)
+        await relayed.list(core_v1.ConfigMap, namespace=namespace)
         relay.drop_responses()
 
         with pytest.raises(Unreachable, match="read before writing again") as loss:
-            await unlucky.create(unnamed)
+            await relayed.create(unnamed)
 
     assert loss.value.may_have_happened
     assert len((await client.list(core_v1.ConfigMap, namespace=namespace)).items) == 1

@@ -23,8 +23,8 @@ from steersman_cluster.testing import (
     running_real_control_plane,
 )
 
-# Starts a control plane, says where it is and which processes it has, and waits.
-STARTING = """\
+# Starts a control plane, prints its directory and process ids, and waits.
+STARTER_SCRIPT = """\
 import os, sys
 from steersman.clock import SystemClock
 from steersman_cluster.testing import find_binaries, running_real_control_plane
@@ -42,7 +42,7 @@ def test_mine(control_plane, namespace):
 """
 
 
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
+linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 LISTENING = "0A"  # a socket's state in /proc/net/tcp
 
@@ -71,7 +71,7 @@ def watch_from(plane: RealControlPlane, version: str) -> str:
 def every_command_line() -> str:
     lines: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(FileNotFoundError, ProcessLookupError):  # it ended while we looked
+        with suppress(FileNotFoundError, ProcessLookupError):  # the process ended meanwhile
             lines.append((process / "cmdline").read_text(errors="replace"))
     return "\n".join(lines)
 
@@ -80,7 +80,7 @@ def listening_sockets(pid: int | None) -> list[str]:
     """Local addresses of a process's listening sockets, in hexadecimal as the kernel has them."""
     own: set[str] = set()
     for descriptor in Path(f"/proc/{pid}/fd").iterdir():
-        with suppress(FileNotFoundError):  # closed while we looked
+        with suppress(FileNotFoundError):  # closed meanwhile
             own.add(str(descriptor.readlink()))
     tables = Path("/proc/net/tcp").read_text() + Path("/proc/net/tcp6").read_text()
     rows = [line.split() for line in tables.splitlines()]
@@ -171,11 +171,11 @@ def test_fresh_namespace_never_repeats_a_name(
 def test_controllers_turn_a_deployment_into_pods(
     control_plane: RealControlPlane, controllers: None, namespace: str
 ) -> None:
-    there = f"--namespace={namespace}"
+    in_namespace = f"--namespace={namespace}"
 
-    control_plane.kubectl("create", "deployment", "web", "--image=web", there)
+    control_plane.kubectl("create", "deployment", "web", "--image=web", in_namespace)
 
-    control_plane.kubectl("wait", "pods", "--selector=app=web", "--for=create", there)
+    control_plane.kubectl("wait", "pods", "--selector=app=web", "--for=create", in_namespace)
 
 
 def test_a_paused_api_server_keeps_its_connections_and_sends_nothing(
@@ -242,14 +242,14 @@ def test_the_block_cleans_up_after_an_error() -> None:
 
 @linux_only
 def test_nothing_is_left_when_the_block_ends_or_the_process_is_killed() -> None:
-    script = [sys.executable, "-c", STARTING]
+    script = [sys.executable, "-c", STARTER_SCRIPT]
     with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
         assert starter.stdout is not None
         directory, *processes = starter.stdout.readline().decode().split()
         waiting = [os.pidfd_open(int(process)) for process in processes]
 
         starter.kill()
-        # The watchdog holds this pipe too: it ends when the directory is gone.
+        # The watchdog has this pipe open, too, until it has removed the directory.
         starter.communicate()
 
     for process in waiting:
@@ -261,10 +261,12 @@ def test_nothing_is_left_when_the_block_ends_or_the_process_is_killed() -> None:
 
 def test_the_error_of_a_failed_start_has_the_components_log_tail() -> None:
     binaries = find_binaries(environ=os.environ)
-    nonsense = {"authorization-mode": "Nonsense"}
+    invalid_flags = {"authorization-mode": "Nonsense"}
 
     with pytest.raises(ControlPlaneError, match="kube-apiserver exited with status 1") as error:
-        with running_real_control_plane(binaries, clock=SystemClock(), api_server_flags=nonsense):
+        with running_real_control_plane(
+            binaries, clock=SystemClock(), api_server_flags=invalid_flags
+        ):
             pass
 
     assert "authorization-mode" in error.value.log_tail

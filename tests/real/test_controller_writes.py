@@ -1,4 +1,4 @@
-"""A controller's writes do not affect foreign or recreated objects."""
+"""A controller does not write to objects of other owners or to recreated objects."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -33,7 +33,7 @@ KINDS = (ConfigMap, AnyConfigMap, Widget, AnyWidget, Deployment)
 async def controller(
     client: Client, namespace: str, seen: RecordingObserver, widgets: None
 ) -> AsyncIterator[ControllerWriter]:
-    """A controller of a few kinds, running."""
+    """A running writer of a few kinds."""
     async with running_writer(client, *KINDS, namespace=namespace, observe=seen) as controller:
         yield controller
 
@@ -42,7 +42,7 @@ async def controller(
 async def blind(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> AsyncIterator[ControllerWriter]:
-    """We, with a cache that shows no ConfigMaps although there are some: they lack the label."""
+    """A writer whose cache selects a label that no ConfigMap has."""
     labels = Labels.equal({"shown": "yes"})
     async with running_writer(
         client, ConfigMap, namespace=namespace, labels=labels, observe=seen
@@ -51,18 +51,18 @@ async def blind(
 
 
 def settings(namespace: str, **data: str) -> core_v1.ConfigMap:
-    """A child."""
+    """A typed child."""
     return config_map(namespace, "settings", labels=None, **data)
 
 
 def any_settings(namespace: str, **data: str) -> Unstructured:
-    """The same child as a dictionary, of which nothing but its name is said."""
+    """The same child as an unstructured object without labels."""
     metadata = {"name": "settings", "namespace": namespace}
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     return AnyConfigMap(body)
 
 
-FORMS = (settings, any_settings)
+CHILDREN = (settings, any_settings)
 
 
 async def stored(client: Client, namespace: str, name: str = "settings") -> core_v1.ConfigMap:
@@ -72,13 +72,13 @@ async def stored(client: Client, namespace: str, name: str = "settings") -> core
 # Children
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("child_of_kind", CHILDREN)
 async def test_a_child_is_created_with_its_owner_and_the_cache_has_it_immediately(
-    controller: ControllerWriter, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, child_of_kind: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
 
-    child = await controller.apply_owned(form(namespace, color="blue"), owner)
+    child = await controller.apply_owned(child_of_kind(namespace, color="blue"), owner)
 
     made = await stored(controller.client, namespace)
     assert made.metadata.owner_references == (owner_reference(owner),)
@@ -87,12 +87,12 @@ async def test_a_child_is_created_with_its_owner_and_the_cache_has_it_immediatel
     assert seen.resource_version == child.resource_version
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("child_of_kind", CHILDREN)
 async def test_a_modified_read_object_can_be_applied(
-    controller: ControllerWriter, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, child_of_kind: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
-    read = await controller.apply_owned(form(namespace, color="blue"), owner)
+    read = await controller.apply_owned(child_of_kind(namespace, color="blue"), owner)
 
     if isinstance(read, Unstructured):
         changed = await controller.apply_owned(read.changed("data", "color", to="red"), owner)
@@ -103,12 +103,12 @@ async def test_a_modified_read_object_can_be_applied(
     assert changed.uid == read.uid
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("child_of_kind", CHILDREN)
 async def test_an_apply_of_a_read_object_does_not_recreate_it(
-    controller: ControllerWriter, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, child_of_kind: Any
 ) -> None:
     owner = await an_owner(controller.client, namespace)
-    read = await controller.apply_owned(form(namespace, color="blue"), owner)
+    read = await controller.apply_owned(child_of_kind(namespace, color="blue"), owner)
     await controller.client.delete(ConfigMap, "settings", namespace=namespace)
     await controller.catch_up(read)
 
@@ -152,19 +152,19 @@ async def test_a_child_replaced_by_another_client_is_a_conflict_and_then_not_our
     assert (await stored(controller.client, namespace)).data == {"color": "theirs"}
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("child_of_kind", CHILDREN)
 async def test_an_object_of_another_controller_raises_not_ours(
-    controller: ControllerWriter, namespace: str, form: Any
+    controller: ControllerWriter, namespace: str, child_of_kind: Any
 ) -> None:
     ours, theirs = [
         await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
     ]
-    await controller.apply_owned(form(namespace, color="blue"), theirs)
+    await controller.apply_owned(child_of_kind(namespace, color="blue"), theirs)
 
-    with pytest.raises(NotOurs) as refusal:
-        await controller.apply_owned(form(namespace, color="red"), ours, adopt=True)
+    with pytest.raises(NotOurs) as error:
+        await controller.apply_owned(child_of_kind(namespace, color="red"), ours, adopt=True)
 
-    assert refusal.value.actual_controller == f"ConfigMap {namespace}/theirs"
+    assert error.value.actual_controller == f"ConfigMap {namespace}/theirs"
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
 
@@ -175,9 +175,9 @@ async def test_an_object_without_a_controller_raises_not_ours_unless_adopted(
     await controller.client.create(settings(namespace, color="blue"))
     await controller.catch_up(settings(namespace))
 
-    with pytest.raises(NotOurs) as refusal:
+    with pytest.raises(NotOurs) as error:
         await controller.apply_owned(settings(namespace, age="7"), owner)
-    assert refusal.value.actual_controller is None
+    assert error.value.actual_controller is None
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
     adopted = await controller.apply_owned(settings(namespace, age="7"), owner, adopt=True)
@@ -192,10 +192,10 @@ async def test_adoption_does_not_take_fields_of_other_managers(
     await controller.client.create(settings(namespace, color="blue"))
     await controller.catch_up(settings(namespace))
 
-    with pytest.raises(NotOurs) as refusal:
+    with pytest.raises(NotOurs) as error:
         await controller.apply_owned(settings(namespace, color="red"), owner, adopt=True)
 
-    assert refusal.value.fields == ("data.color",)
+    assert error.value.fields == ("data.color",)
     left = await stored(controller.client, namespace)
     assert (left.data, left.metadata.owner_references) == ({"color": "blue"}, None)
 
@@ -204,16 +204,16 @@ async def test_adoption_does_not_take_fields_of_other_managers(
 async def test_an_object_that_is_not_in_the_cache_is_not_taken_over(
     blind: ControllerWriter, namespace: str, data: dict[str, str]
 ) -> None:
-    # Not even where no field is in dispute: who adds a reference to its owner may delete it.
+    # Not even without a conflict: an owner reference would let the garbage collector delete it.
     owner = await an_owner(blind.client, namespace)
     await blind.client.create(settings(namespace, color="blue"))
 
-    with pytest.raises(NotOurs) as refusal:
+    with pytest.raises(NotOurs) as error:
         await blind.apply_owned(settings(namespace, **data), owner)
 
     left = await stored(blind.client, namespace)
     assert (left.data, left.metadata.owner_references) == ({"color": "blue"}, None)
-    assert refusal.value.fields == (("data.color",) if "color" in data else ())
+    assert error.value.fields == (("data.color",) if "color" in data else ())
 
 
 async def test_an_owned_child_that_is_not_in_the_cache_is_applied(
@@ -240,10 +240,10 @@ async def test_not_ours_names_a_controller_that_was_set_by_another_client(
     body = {"metadata": {"ownerReferences": [_reference(theirs)]}}
     await controller.client.patch(ConfigMap, "settings", MergePatch(body), namespace=namespace)
 
-    with pytest.raises(NotOurs) as refusal:
+    with pytest.raises(NotOurs) as error:
         await controller.apply_owned(settings(namespace, color="red"), ours)
 
-    assert refusal.value.actual_controller == f"ConfigMap {namespace}/theirs"
+    assert error.value.actual_controller == f"ConfigMap {namespace}/theirs"
 
 
 def _reference(owner: core_v1.ConfigMap) -> dict[str, Any]:
@@ -323,7 +323,7 @@ async def test_the_status_of_an_object_that_was_recreated_is_not_reported(
     assert now.get("status") is None
 
 
-async def test_a_status_is_refused_by_the_schema_with_the_field(
+async def test_a_status_is_rejected_by_the_schema_with_the_field(
     controller: ControllerWriter, namespace: str
 ) -> None:
     one = await controller.client.create(any_widget(namespace, "one", size=1))
@@ -451,7 +451,7 @@ async def test_a_finalizer_is_added_and_removed_without_changing_others(
     assert controller.verbs == ["patch"]
     assert _finalizers(with_ours) == ["a.b/c", OURS]
 
-    # It does not matter what happened to the object meanwhile.
+    # Another write in between does not matter.
     await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"labels": {"a": "b"}}}), namespace=namespace
     )
@@ -527,22 +527,22 @@ async def test_a_hot_loop_report_names_the_other_client_and_the_fields(
         await controller.client.patch(
             Deployment,
             "web",
-            StrategicMergePatch(_grab(round)),
+            StrategicMergePatch(_competing_patch(round)),
             namespace=namespace,
             field_manager="scaler",
         )
         await controller.catch_up(web)
 
-    (fight,) = seen.of(FieldConflictFound)
-    assert fight.managers == ("scaler",)
-    assert fight.fields == (
+    (conflict,) = seen.of(FieldConflictFound)
+    assert conflict.managers == ("scaler",)
+    assert conflict.fields == (
         "spec.replicas",
         "spec.template.spec.containers[name=main].image",
     )
-    assert (str(fight.ref), fight.count) == (f"Deployment {namespace}/web", 5)
+    assert (str(conflict.ref), conflict.count) == (f"Deployment {namespace}/web", 5)
 
 
-def _grab(round: int) -> dict[str, Any]:
+def _competing_patch(round: int) -> dict[str, Any]:
     containers = [{"name": "main", "image": f"example.com/theirs:{round}"}]
     return {"spec": {"replicas": 7, "template": {"spec": {"containers": containers}}}}
 
@@ -555,8 +555,8 @@ async def test_a_hot_loop_report_names_a_client_with_the_same_field_manager(
         await controller.client.apply(settings(namespace, color="red"), field_manager="us")
         await controller.catch_up(settings(namespace))
 
-    (fight,) = seen.of(FieldConflictFound)
-    assert (fight.fields, fight.managers) == (("data.color",), ("us",))
+    (conflict,) = seen.of(FieldConflictFound)
+    assert (conflict.fields, conflict.managers) == (("data.color",), ("us",))
 
 
 async def test_a_hot_loop_report_names_controllers_that_share_an_atomic_list(

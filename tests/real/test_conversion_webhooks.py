@@ -17,13 +17,13 @@ from tests.webhook_server import RawReply, WebhookServer, webhook_server
 
 GROUP = "conversion.example.com"
 MAX_REQUESTS = 2000
-# How long a watch waits for an event that does not come.
+# The timeout of a watch without events.
 WATCH_SECONDS = 30
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
-Converts = Callable[[Any, str], Any]
+Conversion = Callable[[Any, str], Any]
 
 
 def version(name: str, properties: Any, **more: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def definition(plural: str, client: dict[str, Any]) -> dict[str, Any]:
 
 
 def resized(obj: Any, api_version: str) -> Any:
-    """A size is a width without its unit."""
+    """Convert between v1 with ``size`` and v2 with ``width``, which has a unit."""
     spec = dict(obj.get("spec") or {})
     if api_version.endswith("/v2"):
         if "size" in spec:
@@ -83,8 +83,13 @@ def resized(obj: Any, api_version: str) -> Any:
     return {**obj, "apiVersion": api_version, "metadata": metadata, "spec": spec}
 
 
-def script(convert: Converts, whole: Any = None, **changes: Any) -> Callable[[Any], RawReply]:
-    """A webhook that converts each object so; its response has changes, or its ``whole`` answer."""
+def script(
+    convert: Conversion, review_fields: Any = None, **changes: Any
+) -> Callable[[Any], RawReply]:
+    """A webhook that converts objects.
+
+    ``changes`` override fields of its response, and ``review_fields`` those of its review.
+    """
 
     def answer(review: Any) -> RawReply:
         wanted = review["request"]["desiredAPIVersion"]
@@ -95,7 +100,7 @@ def script(convert: Converts, whole: Any = None, **changes: Any) -> Callable[[An
             "convertedObjects": converted,
             **changes,
         }
-        document = {**review, "request": None, "response": response, **(whole or {})}
+        document = {**review, "request": None, "response": response, **(review_fields or {})}
         body = json.dumps(document).encode()
         return RawReply(body=body, headers={"content-type": "application/json"})
 
@@ -118,8 +123,8 @@ def webhooks() -> Iterator[WebhookServer]:
         yield server
 
 
-class Shapes:
-    """A kind of its own for one test, in one namespace."""
+class ConvertedKind:
+    """A custom kind with a conversion webhook, and requests in one namespace."""
 
     def __init__(
         self,
@@ -134,25 +139,25 @@ class Shapes:
         self._namespace = namespace
         self._webhooks = webhooks
         self.plural = plural
-        self.converts_with(script(resized))
+        self.set_conversion(script(resized))
         crd = definition(plural, webhooks.client_config(plural))
         self._caller.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
         for _ in range(MAX_REQUESTS):
             if all(self.listed(each).status == 200 for each in ("v1", "v2")):
                 break
 
-    def converts_with(self, answers: Callable[[Any], RawReply]) -> None:
-        self._webhooks.scripts[self.plural] = answers
+    def set_conversion(self, responses: Callable[[Any], RawReply]) -> None:
+        self._webhooks.scripts[self.plural] = responses
 
     def path(self, version: str, name: str = "") -> str:
         path = f"/apis/{GROUP}/{version}/namespaces/{self._namespace}/{self.plural}"
         return f"{path}/{name}" if name else path
 
-    def ask(self, method: str, path: str, body: Any = None, sends: str = JSON) -> HttpResponse:
+    def send(self, method: str, path: str, body: Any = None, sends: str = JSON) -> HttpResponse:
         return self._caller.call(method, path, body, sends=sends)
 
-    def elsewhere(self, method: str, path: str, patch: Any) -> HttpResponse:
-        """The same on a connection of its own."""
+    def patch_on_new_connection(self, method: str, path: str, patch: Any) -> HttpResponse:
+        """Send a merge patch on a new connection."""
         with self._cluster.caller() as caller:
             return caller.call(method, path, patch, sends=MERGE)
 
@@ -165,25 +170,25 @@ class Shapes:
         }
 
     def create(self, version: str, name: str, **spec: Any) -> HttpResponse:
-        return self.ask("POST", self.path(version), self.shape(version, name, **spec))
+        return self.send("POST", self.path(version), self.shape(version, name, **spec))
 
     def get(self, version: str, name: str) -> HttpResponse:
-        return self.ask("GET", self.path(version, name))
+        return self.send("GET", self.path(version, name))
 
     def listed(self, version: str, query: str = "") -> HttpResponse:
-        return self.ask("GET", self.path(version) + query)
+        return self.send("GET", self.path(version) + query)
 
     def watched(self, version: str, count: int, query: str = "") -> list[Any]:
-        """The first events of a watch, on a connection of its own that is closed after them."""
-        who = self._cluster.credentials
+        """The first events of a watch, on a new connection."""
+        credentials = self._cluster.credentials
         path = f"{self.path(version)}?watch=1&timeoutSeconds={WATCH_SECONDS}{query}"
         connection = HTTPSConnection(
             urlsplit(self._cluster.url).netloc,
             timeout=2 * WATCH_SECONDS,
-            context=ssl.create_default_context(cafile=who.ca_file),
+            context=ssl.create_default_context(cafile=credentials.ca_file),
         )
         with closing(connection):
-            headers = {"Authorization": f"Bearer {who.admin_token}"}
+            headers = {"Authorization": f"Bearer {credentials.admin_token}"}
             connection.request("GET", path, headers=headers)
             return [json.loads(line) for line in islice(connection.getresponse(), count)]
 
@@ -191,69 +196,69 @@ class Shapes:
 @contextmanager
 def defined(
     cluster: ControlPlane, plural: str, namespace: str, webhooks: WebhookServer
-) -> Iterator[Shapes]:
+) -> Iterator[ConvertedKind]:
     with cluster.caller() as caller:
-        made = Shapes(cluster, caller, plural, namespace, webhooks)
-        yield made
-        made.converts_with(script(resized))
+        kind = ConvertedKind(cluster, caller, plural, namespace, webhooks)
+        yield kind
+        kind.set_conversion(script(resized))
         path = f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{GROUP}"
         caller.call("DELETE", path)
 
 
 @pytest.fixture
-def shapes(
+def kind(
     control_plane: ControlPlane,
     namespace: str,
     webhooks: WebhookServer,
-) -> Iterator[Shapes]:
+) -> Iterator[ConvertedKind]:
     plural = f"s{namespace.replace('-', '')[-12:]}"
-    with defined(control_plane, plural, namespace, webhooks) as made:
-        yield made
+    with defined(control_plane, plural, namespace, webhooks) as kind:
+        yield kind
 
 
 @pytest.fixture(scope="module")
-def unconverted(control_plane: ControlPlane, webhooks: WebhookServer) -> Iterator[Shapes]:
-    """A kind of which nothing is ever written, for many tests.
+def unconverted(control_plane: ControlPlane, webhooks: WebhookServer) -> Iterator[ConvertedKind]:
+    """A kind without objects, shared by tests.
 
-    A real server delays by two seconds a client that creates the first object of a kind.
+    A real server delays the first create of a new kind by two seconds.
     """
-    with defined(control_plane, "unconverted", "default", webhooks) as made:
-        yield made
+    with defined(control_plane, "unconverted", "default", webhooks) as kind:
+        yield kind
 
 
 def test_an_object_is_stored_in_the_storage_version_and_returned_in_the_requested_version(
-    shapes: Shapes,
+    kind: ConvertedKind,
 ) -> None:
-    created = shapes.create("v2", "a", width="3cm")
+    created = kind.create("v2", "a", width="3cm")
 
     assert created.status == 201
     assert created.json()["apiVersion"] == f"{GROUP}/v2"
-    # Defaults are those of the stored version: one that a conversion loses is gone.
+    # Only the storage version is defaulted, and its conversion has no color.
     assert created.json()["spec"] == {"width": "3cm"}
     assert created.json()["metadata"]["labels"] == {"converted": "v2"}
     assert created.json()["metadata"]["generation"] == 1
-    assert shapes.get("v1", "a").json()["spec"] == {"size": 3}
-    assert shapes.get("v2", "a").json() == created.json()
+    assert kind.get("v1", "a").json()["spec"] == {"size": 3}
+    assert kind.get("v2", "a").json() == created.json()
 
 
-def test_an_object_in_the_requested_version_is_not_converted(shapes: Shapes) -> None:
-    shapes.converts_with(lambda _: RawReply(status=500))
+def test_an_object_in_the_requested_version_is_not_converted(kind: ConvertedKind) -> None:
+    kind.set_conversion(lambda _: RawReply(status=500))
 
-    created = shapes.create("v1", "a", size=3)
+    created = kind.create("v1", "a", size=3)
 
     assert created.status == 201
     assert "labels" not in created.json()["metadata"]
-    assert [each["spec"] for each in shapes.listed("v1").json()["items"]] == [{"size": 3}]
+    assert [each["spec"] for each in kind.listed("v1").json()["items"]] == [{"size": 3}]
 
 
 def test_a_list_and_a_watch_return_every_object_in_the_requested_version(
-    shapes: Shapes,
+    kind: ConvertedKind,
 ) -> None:
     for number in range(5):
-        shapes.create("v1" if number % 2 else "v2", f"s{number}", **_spec(number))
+        kind.create("v1" if number % 2 else "v2", f"s{number}", **_spec(number))
 
-    listed = shapes.listed("v2").json()
-    seen = shapes.watched("v2", 5)
+    listed = kind.listed("v2").json()
+    seen = kind.watched("v2", 5)
 
     assert listed["apiVersion"] == f"{GROUP}/v2"
     assert [each["spec"]["width"] for each in listed["items"]] == [f"{n}cm" for n in range(5)]
@@ -265,16 +270,16 @@ def _spec(number: int) -> dict[str, Any]:
     return {"size": number} if number % 2 else {"width": f"{number}cm"}
 
 
-def test_a_watch_sends_each_event_in_the_requested_version(shapes: Shapes) -> None:
-    before = shapes.listed("v1").json()["metadata"]["resourceVersion"]
-    shapes.create("v1", "a", size=1)
-    shapes.ask("PATCH", shapes.path("v1", "a"), {"spec": {"size": 2}}, MERGE)
-    shapes.ask("DELETE", shapes.path("v1", "a"))
+def test_a_watch_sends_each_event_in_the_requested_version(kind: ConvertedKind) -> None:
+    before = kind.listed("v1").json()["metadata"]["resourceVersion"]
+    kind.create("v1", "a", size=1)
+    kind.send("PATCH", kind.path("v1", "a"), {"spec": {"size": 2}}, MERGE)
+    kind.send("DELETE", kind.path("v1", "a"))
     # A watch that delivers this one has delivered all earlier ones.
-    shapes.create("v1", "last", size=1)
+    kind.create("v1", "last", size=1)
 
-    everything = shapes.watched("v2", 4, f"&resourceVersion={before}")
-    ones = shapes.watched("v2", 3, f"&resourceVersion={before}&fieldSelector=spec.width%3D1cm")
+    everything = kind.watched("v2", 4, f"&resourceVersion={before}")
+    ones = kind.watched("v2", 3, f"&resourceVersion={before}&fieldSelector=spec.width%3D1cm")
 
     last = ("ADDED", "last", "1cm")
     assert summaries(everything) == [
@@ -293,13 +298,13 @@ def summaries(events: list[Any]) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_writes_in_either_version_change_the_same_object(shapes: Shapes) -> None:
-    shapes.create("v1", "a", size=3)
+def test_writes_in_either_version_change_the_same_object(kind: ConvertedKind) -> None:
+    kind.create("v1", "a", size=3)
 
-    patched = shapes.ask("PATCH", shapes.path("v2", "a"), {"spec": {"width": "5cm"}}, MERGE)
-    after_patch = shapes.get("v1", "a").json()
-    put = shapes.ask(
-        "PUT", shapes.path("v2", "a"), {**patched.json(), "spec": {"width": "7cm", "color": "blue"}}
+    patched = kind.send("PATCH", kind.path("v2", "a"), {"spec": {"width": "5cm"}}, MERGE)
+    after_patch = kind.get("v1", "a").json()
+    put = kind.send(
+        "PUT", kind.path("v2", "a"), {**patched.json(), "spec": {"width": "7cm", "color": "blue"}}
     )
 
     assert patched.status == 200
@@ -307,58 +312,58 @@ def test_writes_in_either_version_change_the_same_object(shapes: Shapes) -> None
     assert after_patch["spec"] == {"size": 5}
     assert after_patch["metadata"]["generation"] == 2
     assert put.status == 200
-    assert shapes.get("v1", "a").json()["spec"] == {"size": 7}
+    assert kind.get("v1", "a").json()["spec"] == {"size": 7}
 
 
-def test_apply_creates_and_updates_through_a_conversion(shapes: Shapes) -> None:
-    path = f"{shapes.path('v2', 'a')}?fieldManager=me"
+def test_apply_creates_and_updates_through_a_conversion(kind: ConvertedKind) -> None:
+    path = f"{kind.path('v2', 'a')}?fieldManager=me"
 
-    created = shapes.ask("PATCH", path, shapes.shape("v2", "a", width="3cm"), APPLY)
-    applied = shapes.ask("PATCH", path, shapes.shape("v2", "a", width="4cm"), APPLY)
+    created = kind.send("PATCH", path, kind.shape("v2", "a", width="3cm"), APPLY)
+    applied = kind.send("PATCH", path, kind.shape("v2", "a", width="4cm"), APPLY)
 
     assert (created.status, applied.status) == (201, 200)
-    assert shapes.get("v1", "a").json()["spec"] == {"size": 4}
+    assert kind.get("v1", "a").json()["spec"] == {"size": 4}
 
 
-def test_a_dry_run_returns_the_object_converted_from_the_storage_version(shapes: Shapes) -> None:
-    path = f"{shapes.path('v2')}?dryRun=All"
+def test_a_dry_run_returns_the_object_converted_from_the_storage_version(
+    kind: ConvertedKind,
+) -> None:
+    path = f"{kind.path('v2')}?dryRun=All"
 
-    shown = shapes.ask("POST", path, shapes.shape("v2", "a", width="3cm", color="blue"))
+    shown = kind.send("POST", path, kind.shape("v2", "a", width="3cm", color="blue"))
 
     assert shown.status == 201
     assert shown.json()["spec"]["width"] == "3cm"
-    assert shapes.get("v2", "a").status == 404
+    assert kind.get("v2", "a").status == 404
 
 
-def test_a_delete_responds_in_the_requested_version(shapes: Shapes) -> None:
-    held = shapes.shape("v2", "held", width="3cm")
+def test_a_delete_responds_in_the_requested_version(kind: ConvertedKind) -> None:
+    held = kind.shape("v2", "held", width="3cm")
     held["metadata"]["finalizers"] = ["example.com/held"]
-    shapes.ask("POST", shapes.path("v2"), held)
-    shapes.create("v2", "free", width="4cm")
+    kind.send("POST", kind.path("v2"), held)
+    kind.create("v2", "free", width="4cm")
 
-    marked = shapes.ask("DELETE", shapes.path("v2", "held"))
-    collection = shapes.ask("DELETE", shapes.path("v2"))
-    freed = shapes.ask(
-        "PATCH", shapes.path("v2", "held"), {"metadata": {"finalizers": None}}, MERGE
-    )
+    marked = kind.send("DELETE", kind.path("v2", "held"))
+    collection = kind.send("DELETE", kind.path("v2"))
+    freed = kind.send("PATCH", kind.path("v2", "held"), {"metadata": {"finalizers": None}}, MERGE)
 
     assert marked.json()["spec"]["width"] == "3cm"
     assert [each["spec"]["width"] for each in collection.json()["items"]] == ["4cm", "3cm"]
     assert freed.status == 200
-    assert shapes.listed("v1").json()["items"] == []
+    assert kind.listed("v1").json()["items"] == []
 
 
-def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) -> None:
+def test_a_field_selector_is_evaluated_in_the_requested_version(kind: ConvertedKind) -> None:
     for number in range(3):
-        shapes.create("v1", f"s{number}", size=number)
+        kind.create("v1", f"s{number}", size=number)
 
-    listed = shapes.listed("v2", "?fieldSelector=spec.width%3D1cm").json()
+    listed = kind.listed("v2", "?fieldSelector=spec.width%3D1cm").json()
 
     assert [each["metadata"]["name"] for each in listed["items"]] == ["s1"]
 
 
 @pytest.mark.parametrize(
-    ("answers", "why"),
+    ("responses", "why"),
     [
         pytest.param(
             script(resized, result={"status": "Failure", "message": "no such width"}),
@@ -368,7 +373,7 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) 
         pytest.param(
             script(resized, result={"status": "Failure"}),
             "failed: response.result.status was 'Failure', not 'Success'",
-            id="refused-without-a-word",
+            id="refused-without-a-message",
         ),
         pytest.param(
             script(resized, convertedObjects=[]),
@@ -408,25 +413,25 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) 
             id="no-response",
         ),
         pytest.param(
-            script(resized, whole={"kind": "Other"}),
+            script(resized, review_fields={"kind": "Other"}),
             'failed: no kind "Other" is registered for version "apiextensions.k8s.io/v1"'
             ' in scheme "pkg/runtime/scheme.go:111"',
             id="another-kind-of-review",
         ),
         pytest.param(
-            script(resized, whole={"apiVersion": "apiextensions.k8s.io/v1beta1"}),
+            script(resized, review_fields={"apiVersion": "apiextensions.k8s.io/v1beta1"}),
             "failed: converting (v1beta1.ConversionReview) to (v1.ConversionReview):"
             " unknown conversion",
             id="another-version-of-review",
         ),
         pytest.param(
-            script(resized, whole={"apiVersion": "", "kind": ""}),
+            script(resized, review_fields={"apiVersion": "", "kind": ""}),
             "failed: expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview,"
             " got /, Kind=",
             id="no-kind-of-review",
         ),
         pytest.param(
-            script(resized, whole={"response": "yes"}),
+            script(resized, review_fields={"response": "yes"}),
             "failed: json: cannot unmarshal string into Go struct field ConversionReview.response"
             " of type v1.ConversionResponse",
             id="odd-response",
@@ -489,20 +494,20 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(shapes: Shapes) 
     ],
 )
 def test_a_conversion_that_fails_is_reported_to_the_client(
-    unconverted: Shapes, answers: Callable[[Any], RawReply], why: str
+    unconverted: ConvertedKind, responses: Callable[[Any], RawReply], why: str
 ) -> None:
-    unconverted.converts_with(answers)
+    unconverted.set_conversion(responses)
 
     answer = unconverted.create("v2", "a", width="3cm")
 
     kind = unconverted.plural.capitalize()
-    said = why.replace("KIND", kind)
+    reason = why.replace("KIND", kind)
     assert answer.json() == {
         "kind": "Status",
         "apiVersion": "v1",
         "metadata": {},
         "status": "Failure",
-        "message": f"conversion webhook for {GROUP}/v2, Kind={kind} {said}",
+        "message": f"conversion webhook for {GROUP}/v2, Kind={kind} {reason}",
         "code": 500,
     }
 
@@ -515,46 +520,46 @@ def test_a_conversion_that_fails_is_reported_to_the_client(
     ],
 )
 def test_a_conversion_that_returns_no_object_is_reported_briefly(
-    unconverted: Shapes, answer: Any, why: str
+    unconverted: ConvertedKind, answer: Any, why: str
 ) -> None:
-    unconverted.converts_with(script(resized, convertedObjects=[answer]))
+    unconverted.set_conversion(script(resized, convertedObjects=[answer]))
 
     assert unconverted.create("v2", "a", width="3cm").json()["message"] == why
 
 
-def test_a_write_succeeds_though_its_response_cannot_be_converted(shapes: Shapes) -> None:
-    def one_way(review: Any) -> RawReply:
-        back = review["request"]["desiredAPIVersion"].endswith("/v2")
-        result = {"status": "Failure" if back else "Success", "message": "no way back"}
+def test_a_write_succeeds_though_its_response_cannot_be_converted(kind: ConvertedKind) -> None:
+    def without_response_conversion(review: Any) -> RawReply:
+        is_response = review["request"]["desiredAPIVersion"].endswith("/v2")
+        result = {"status": "Failure" if is_response else "Success", "message": "no way back"}
         return script(resized, result=result)(review)
 
-    shapes.converts_with(one_way)
+    kind.set_conversion(without_response_conversion)
 
-    created = shapes.create("v2", "a", width="3cm")
+    created = kind.create("v2", "a", width="3cm")
 
     assert created.status == 500
-    assert shapes.get("v1", "a").json()["spec"] == {"size": 3}
+    assert kind.get("v1", "a").json()["spec"] == {"size": 3}
 
 
-def test_an_object_that_cannot_be_converted_is_not_deleted(shapes: Shapes) -> None:
-    shapes.create("v1", "a", size=3)
-    shapes.converts_with(script(resized, result={"status": "Failure", "message": "no"}))
+def test_an_object_that_cannot_be_converted_is_not_deleted(kind: ConvertedKind) -> None:
+    kind.create("v1", "a", size=3)
+    kind.set_conversion(script(resized, result={"status": "Failure", "message": "no"}))
 
-    one = shapes.ask("DELETE", shapes.path("v2", "a"))
-    every = shapes.ask("DELETE", shapes.path("v2"))
+    one = kind.send("DELETE", kind.path("v2", "a"))
+    every = kind.send("DELETE", kind.path("v2"))
 
     assert (one.status, every.status) == (500, 500)
-    assert [each["spec"] for each in shapes.listed("v1").json()["items"]] == [{"size": 3}]
+    assert [each["spec"] for each in kind.listed("v1").json()["items"]] == [{"size": 3}]
 
 
-def test_a_long_list_is_converted_completely(shapes: Shapes) -> None:
-    # As annotations, of which a conversion leaves everything.
+def test_a_long_list_is_converted_completely(kind: ConvertedKind) -> None:
+    # Conversion keeps annotations.
     for number in range(45):
-        shape = shapes.shape("v1", f"s{number:02}", size=number)
+        shape = kind.shape("v1", f"s{number:02}", size=number)
         shape["metadata"]["annotations"] = {"large": "x" * 200_000}
-        assert shapes.ask("POST", shapes.path("v1"), shape).status == 201
+        assert kind.send("POST", kind.path("v1"), shape).status == 201
 
-    listed = shapes.listed("v2")
+    listed = kind.listed("v2")
 
     assert listed.status == 200
     assert [each["spec"]["width"] for each in listed.json()["items"]] == [
@@ -562,34 +567,36 @@ def test_a_long_list_is_converted_completely(shapes: Shapes) -> None:
     ]
 
 
-def test_a_create_whose_conversion_fails_stores_nothing(shapes: Shapes) -> None:
-    shapes.converts_with(script(resized, result={"status": "Failure", "message": "no"}))
+def test_a_create_whose_conversion_fails_stores_nothing(kind: ConvertedKind) -> None:
+    kind.set_conversion(script(resized, result={"status": "Failure", "message": "no"}))
 
-    refused = shapes.create("v2", "a", width="3cm")
+    refused = kind.create("v2", "a", width="3cm")
 
     assert refused.status == 500
-    assert shapes.listed("v1").json()["items"] == []
+    assert kind.listed("v1").json()["items"] == []
 
 
 def test_concurrent_writes_during_a_conversion_are_not_lost(
-    shapes: Shapes,
+    kind: ConvertedKind,
 ) -> None:
-    shapes.create("v1", "a", size=1)
+    kind.create("v1", "a", size=1)
     changed: list[int] = []
 
     def meanwhile(review: Any) -> RawReply:
-        # Once, in the middle of the patch in v2, another client writes in v1. When it is about to
-        # be stored: to show it in v2 it is converted for others as well, for a server's own cache.
+        # Another client writes once in v1, when the patch in v2 is converted for storage.
+        # Conversions to v2 also happen for the watch cache of the server.
         if not changed and review["request"]["desiredAPIVersion"] == f"{GROUP}/v1":
             changed.append(1)
             with_label = {"metadata": {"annotations": {"meanwhile": "yes"}}}
-            changed.append(shapes.elsewhere("PATCH", shapes.path("v1", "a"), with_label).status)
+            changed.append(
+                kind.patch_on_new_connection("PATCH", kind.path("v1", "a"), with_label).status
+            )
         return script(resized)(review)
 
-    shapes.converts_with(meanwhile)
-    patched = shapes.ask("PATCH", shapes.path("v2", "a"), {"spec": {"width": "5cm"}}, MERGE)
+    kind.set_conversion(meanwhile)
+    patched = kind.send("PATCH", kind.path("v2", "a"), {"spec": {"width": "5cm"}}, MERGE)
 
-    kept = shapes.get("v1", "a").json()
+    kept = kind.get("v1", "a").json()
     assert changed == [1, 200]
     assert patched.status == 200
     assert kept["spec"] == {"size": 5}

@@ -58,10 +58,10 @@ async def test_a_second_object_of_the_same_name_raises_already_exists(
 ) -> None:
     await client.create(config_map(namespace, "settings", color="blue"))
 
-    with pytest.raises(AlreadyExists) as refusal:
+    with pytest.raises(AlreadyExists) as error:
         await client.create(config_map(namespace, "settings", color="red"))
 
-    assert (refusal.value.code, refusal.value.reason) == (409, "AlreadyExists")
+    assert (error.value.code, error.value.reason) == (409, "AlreadyExists")
     kept = await client.get(core_v1.ConfigMap, "settings", namespace=namespace)
     assert kept.data == {"color": "blue"}
 
@@ -73,10 +73,10 @@ async def test_the_error_for_an_invalid_object_has_every_cause(
         namespace, "web", container(name="not_a_label"), container(image=""), replicas=-1
     )
 
-    with pytest.raises(Invalid) as refusal:
+    with pytest.raises(Invalid) as error:
         await client.create(broken)
 
-    causes = {cause.field: cause for cause in refusal.value.causes}
+    causes = {cause.field: cause for cause in error.value.causes}
     assert causes.keys() == {
         "spec.replicas",
         "spec.template.spec.containers[0].name",
@@ -158,21 +158,21 @@ async def test_a_megabyte_is_written_and_read_back(client: Client, namespace: st
 
 
 async def test_a_config_map_over_its_limit_is_invalid(client: Client, namespace: str) -> None:
-    with pytest.raises(Invalid, match="Too long") as refusal:
+    with pytest.raises(Invalid, match="Too long") as error:
         await client.create(config_map(namespace, "large", text="x" * (3 * MEBIBYTE // 2)))
 
-    assert len(str(refusal.value)) < 1000
+    assert len(str(error.value)) < 1000
 
 
 @pytest.mark.parametrize(
     ("size", "code"), [(3 * MEBIBYTE // 2, 500), (4 * MEBIBYTE, 413)], ids=["store", "server"]
 )
-async def test_an_object_over_the_size_limit_is_refused_without_a_retry(
+async def test_an_object_over_the_size_limit_is_rejected_without_a_retry(
     client: Client, namespace: str, widgets: None, seen: RecordingObserver, size: int, code: int
 ) -> None:
-    with pytest.raises(ApiError, match="too large") as refusal:
+    with pytest.raises(ApiError, match="too large") as error:
         await client.create(any_widget(namespace, "large", color="x" * size))
 
-    assert refusal.value.code == code
+    assert error.value.code == code
     assert seen.last_attempts == 1
     assert (await client.list(AnyWidget, namespace=namespace)).items == ()

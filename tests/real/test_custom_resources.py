@@ -33,7 +33,7 @@ class BoxSpec(Part):
 
 
 class Box(CustomResource[BoxSpec, Part], group=GROUP, version="v1", plural="boxes"):
-    """Stricter here than on the server."""
+    """A kind whose class is stricter than its schema on the server."""
 
 
 AnyBox = Unstructured.of(f"{GROUP}/v1", "Box")
@@ -173,7 +173,7 @@ async def test_an_object_that_cannot_be_decoded_does_not_end_the_watch(
 
 
 class Postgresql(CustomResource[BoxSpec, Part], group=GROUP, version="v1", kind="postgresql"):
-    """Named as the kind of an operator that many run."""
+    """A kind with a lowercase name, like that of the Zalando Postgres operator."""
 
 
 async def test_a_kind_that_begins_in_lower_case_is_written_and_read(

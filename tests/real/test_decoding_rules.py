@@ -28,21 +28,26 @@ from steersman_cluster.testing.namespaces import fresh_namespace
 from tests.real.samples import reviews, rules_review, samples
 
 SCHEMAS = BuiltinSchemas.read()
-EXPECTATIONS = BodyDecoders(SCHEMAS)
+DECODERS = BodyDecoders(SCHEMAS)
 CODEC = Codec()
 
 RESOURCES = {each.gvk: each for each in SCHEMAS.resources if "create" in each.verbs}
 KINDS = sorted(RESOURCES, key=str)
-# The others are sent to subresources only.
+# The other kinds are only bodies of subresources.
 SAMPLED = sorted(
     {type(each).resource_type.gvk for each in (*samples("x"), *reviews("x"), rules_review("x"))},
     key=str,
 )
-# Kinds with a rule that sees an empty list, which is none by the time it is stored.
-SEE_EMPTY = {"CustomResourceDefinition", "Pod", "ResourceClaimTemplate", "ResourceSlice"}
+# Kinds whose validation distinguishes an empty list from a missing one.
+VALIDATES_EMPTY_LISTS = {
+    "CustomResourceDefinition",
+    "Pod",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
+}
 
-NOTHING = {"string": "", "integer": 0, "boolean": False}
-NOTHING_AT_ALL = {**NOTHING, "array": [], "object": {}}
+EMPTY_SCALARS = {"string": "", "integer": 0, "boolean": False}
+EMPTY_VALUES = {**EMPTY_SCALARS, "array": [], "object": {}}
 
 JSON, YAML = "application/json", "application/yaml"
 
@@ -53,7 +58,7 @@ def sample_bodies(namespace: str) -> dict[GroupVersionKind, dict[str, Any]]:
 
 
 class Server:
-    """The real one, and a namespace of our own in it."""
+    """A caller of the real server, and a namespace."""
 
     def __init__(self, api: HttpCaller, namespace: str) -> None:
         self._api = api
@@ -83,62 +88,64 @@ def server(control_plane: RealControlPlane) -> Iterator[Server]:
         yield Server(api, namespace)
 
 
-def ours(
-    body: bytes, expected: BodyDecoder, *, content_type: str = JSON, validation: str = ""
+def decode_locally(
+    body: bytes, decoder: BodyDecoder, *, content_type: str = JSON, validation: str = ""
 ) -> Any:
-    """The object, or the sentence of refusal."""
+    """The object that steersman decodes, or the error message."""
     try:
-        obj, complaints = decode(body, expected, content_type=content_type)
-        settle(complaints, expected, field_validation=validation)
-    except StatusError as refusal:
-        return refusal.message
+        obj, problems = decode(body, decoder, content_type=content_type)
+        settle(problems, decoder, field_validation=validation)
+    except StatusError as error:
+        return error.message
     return obj
 
 
-def misplaced(ours: Any, theirs: Any, where: str = "") -> Iterator[str]:
-    """The places where what we keep is not what the server keeps."""
-    if isinstance(ours, dict) and isinstance(theirs, dict):
-        for key, value in ours.items():
-            yield from misplaced(value, theirs.get(key, UNSET), f"{where}.{key}")
-    elif isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        for index, value in enumerate(ours):
-            yield from misplaced(value, theirs[index], f"{where}[{index}]")
-    elif ours != theirs:
-        yield f"{where}: ours {ours!r}, theirs {theirs!r}"
+def different_fields(actual: Any, expected: Any, where: str = "") -> Iterator[str]:
+    """The fields of the decoded object that differ from those of the real server."""
+    if isinstance(actual, dict) and isinstance(expected, dict):
+        for key, value in actual.items():
+            yield from different_fields(value, expected.get(key, UNSET), f"{where}.{key}")
+    elif isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
+        for index, value in enumerate(actual):
+            yield from different_fields(value, expected[index], f"{where}[{index}]")
+    elif actual != expected:
+        yield f"{where}: actual {actual!r}, expected {expected!r}"
 
 
-def decided_elsewhere(place: str) -> bool:
-    """Defaults in place of a null, statuses, what a kind reads for itself, asked questions."""
-    return "ours None" in place or place.startswith((".status", ".stringData", ".spec.namespace"))
+def is_not_decoding(difference: str) -> bool:
+    """Whether another step causes it: defaults for null, statuses, and rules of single kinds."""
+    return "actual None" in difference or difference.startswith(
+        (".status", ".stringData", ".spec.namespace")
+    )
 
 
-def with_each_missing(body: Any, schema: Schema, nothing: dict[str, Any] | None) -> Any:
-    """With what is nothing, or else a null, wherever something could be and is not."""
+def with_each_missing(body: Any, schema: Schema, empty_values: dict[str, Any] | None) -> Any:
+    """The body with an empty value in each missing field, or null without ``empty_values``."""
     if isinstance(body, list) and schema.items is not None:
-        return [with_each_missing(each, schema.items, nothing) for each in body]
+        return [with_each_missing(each, schema.items, empty_values) for each in body]
     if not isinstance(body, dict) or schema.preserve_unknown or not schema.properties:
         return body
     filled = {
-        name: with_each_missing(value, schema.properties[name], nothing)
+        name: with_each_missing(value, schema.properties[name], empty_values)
         for name, value in body.items()
     }
     for name, each in schema.properties.items():
         if name in filled or name in ("kind", "apiVersion"):
             continue
-        if nothing is None:
+        if empty_values is None:
             filled[name] = None
-        elif each.drops_empty and each.type in nothing and each.format != "date-time":
-            filled[name] = nothing[each.type]
+        elif each.drops_empty and each.type in empty_values and each.format != "date-time":
+            filled[name] = empty_values[each.type]
     return filled
 
 
-def steady(obj: dict[str, Any]) -> Any:
-    """Without what differs from one creation to the next."""
+def without_random_values(obj: dict[str, Any]) -> Any:
+    """The object without values that differ on each create."""
     uid = obj["metadata"].get("uid", "no uid")
     obj = json.loads(json.dumps(obj).replace(uid, "uid"))
     for field in ("uid", "creationTimestamp", "managedFields"):
         obj["metadata"].pop(field, None)
-    # In another order each time; allocated again for each attempt.
+    # The order of the rules, and the allocated addresses and ports, are random.
     if obj["kind"] == "SelfSubjectRulesReview":
         del obj["status"]
     spec = obj.get("spec")
@@ -153,16 +160,18 @@ def steady(obj: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("gvk", SAMPLED, ids=str)
 def test_both_decoders_keep_and_drop_the_same_fields(gvk: GroupVersionKind, server: Server) -> None:
     body = server.samples[gvk]
-    expected = EXPECTATIONS.builtin(gvk)
+    decoder = DECODERS.builtin(gvk)
 
-    status, theirs = server.create(body, gvk)
-    mine = ours(json.dumps(body).encode(), expected)
+    status, expected_response = server.create(body, gvk)
+    decoded = decode_locally(json.dumps(body).encode(), decoder)
 
-    assert status == 201, theirs["message"]
-    assert [each for each in misplaced(mine, theirs) if not decided_elsewhere(each)] == []
-    written = json.dumps(theirs, sort_keys=True)
-    again, complaints = canonical(theirs, expected)
-    assert (json.dumps(again, sort_keys=True), complaints) == (written, [])
+    assert status == 201, expected_response["message"]
+    assert [
+        each for each in different_fields(decoded, expected_response) if not is_not_decoding(each)
+    ] == []
+    written = json.dumps(expected_response, sort_keys=True)
+    again, problems = canonical(expected_response, decoder)
+    assert (json.dumps(again, sort_keys=True), problems) == (written, [])
 
 
 @pytest.mark.parametrize("null", [True, False], ids=["null", "empty"])
@@ -171,48 +180,50 @@ def test_an_empty_value_is_decoded_like_a_missing_one(
     gvk: GroupVersionKind, null: bool, server: Server
 ) -> None:
     body = server.samples[gvk]
-    expected = EXPECTATIONS.builtin(gvk)
-    nothing = NOTHING if gvk.kind in SEE_EMPTY else NOTHING_AT_ALL
-    filled = with_each_missing(body, expected.schema, None if null else nothing)
+    decoder = DECODERS.builtin(gvk)
+    empty_values = EMPTY_SCALARS if gvk.kind in VALIDATES_EMPTY_LISTS else EMPTY_VALUES
+    filled = with_each_missing(body, decoder.schema, None if null else empty_values)
 
     _, plain = server.create(body, gvk)
-    status, theirs = server.create(filled, gvk)
+    status, expected_response = server.create(filled, gvk)
 
-    assert status == 201, theirs["message"]
-    assert steady(theirs) == steady(plain)
-    assert ours(json.dumps(filled).encode(), expected) == ours(json.dumps(body).encode(), expected)
+    assert status == 201, expected_response["message"]
+    assert without_random_values(expected_response) == without_random_values(plain)
+    assert decode_locally(json.dumps(filled).encode(), decoder) == decode_locally(
+        json.dumps(body).encode(), decoder
+    )
 
 
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
-def test_a_wrong_type_is_refused_with_the_same_message(
+def test_a_wrong_type_is_rejected_with_the_same_message(
     gvk: GroupVersionKind, server: Server
 ) -> None:
-    expected = EXPECTATIONS.builtin(gvk)
-    wrong = {name: 5.5 for name in reversed(expected.schema.properties) if name != "apiVersion"}
-    del wrong["kind"]
+    decoder = DECODERS.builtin(gvk)
+    body = {name: 5.5 for name in reversed(decoder.schema.properties) if name != "apiVersion"}
+    del body["kind"]
 
-    status, theirs = server.create(wrong, gvk)
+    status, expected_response = server.create(body, gvk)
 
     assert status == 400
-    assert ours(json.dumps(wrong).encode(), expected) == theirs["message"]
+    assert decode_locally(json.dumps(body).encode(), decoder) == expected_response["message"]
 
 
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
-def test_strict_decoding_refuses_an_unknown_field_with_the_same_message(
+def test_strict_decoding_rejects_an_unknown_field_with_the_same_message(
     gvk: GroupVersionKind, server: Server
 ) -> None:
-    expected = EXPECTATIONS.builtin(gvk)
+    decoder = DECODERS.builtin(gvk)
     body = {"metadata": {"foo": 1, "ownerReferences": [{}, {"bar": {}}]}, "Kind": gvk.kind}
 
-    status, theirs = server.create(body, gvk, "&fieldValidation=Strict")
+    status, expected_response = server.create(body, gvk, "&fieldValidation=Strict")
 
     assert status == 400
-    mine = ours(json.dumps(body).encode(), expected, validation="Strict")
-    assert mine == theirs["message"]
+    decoded = decode_locally(json.dumps(body).encode(), decoder, validation="Strict")
+    assert decoded == expected_response["message"]
 
 
-def wrong(field: str, *values: Any) -> list[str]:
-    """Bodies with each value in one field."""
+def with_value(field: str, *values: Any) -> list[str]:
+    """Bodies that have one of the values in a field."""
     bodies: list[str] = []
     for value in values:
         body = value
@@ -223,10 +234,10 @@ def wrong(field: str, *values: Any) -> list[str]:
 
 
 def in_container(*containers: Any) -> list[str]:
-    return wrong("spec.containers", *([each] for each in containers))
+    return with_value("spec.containers", *([each] for each in containers))
 
 
-REFUSED: dict[str, list[str | bytes]] = {
+INVALID_BODIES: dict[str, list[str | bytes]] = {
     "v1 ConfigMap": [
         *("", "{", '{"a":1', "[]", '"x"', "5", "true", '{"a":}', '{"a" 1}', "[1,]", '{"a":1,}'),
         *('{"a":1} x', '{"a":"\x01"}', '{"a":"\\x"}', '{"a":"\\u12x4"}', '{"a":"x', '{"a":tru}'),
@@ -244,53 +255,57 @@ REFUSED: dict[str, list[str | bytes]] = {
         *('{"kind":5}', '{"apiVersion":[]}', '{"apiVersion":"a/b/c"}', '{"kind":"Foo"}'),
         *('{"kind":"configmap"}', '{"kind":"Pod"}', '{"kind":"ConfigMapList"}'),
         *('{"apiVersion":"v2"}', '{"apiVersion":"apps/v1"}', '{"kind":"DeleteOptions"}'),
-        *wrong("data", [], 5, "x", {"a": 5}, {"a": {}}, {"a": True}),
-        *wrong("immutable", "x", 1, []),
-        *wrong("binaryData.a", "a", "YQ", "YQ=", "!", [256], [-1], 5),
-        *wrong("metadata", 5, "x", [], {"name": 5}, {"labels": {"a": 5}}),
-        *wrong("metadata.finalizers", "x", [5], {}),
-        *wrong("metadata.generation", "x", 1.5, 2**70),
-        *wrong("metadata.ownerReferences", [5], [{"controller": "x"}]),
-        *wrong("metadata.managedFields", [5], [{"time": "x"}]),
-        *wrong("metadata.creationTimestamp", 5, {}, "", "x", "2020-01-01", "2020-01-01T00:00:00"),
-        *wrong("metadata.creationTimestamp", "2020-13-01T00:00:00Z", "2020-02-30T00:00:00Z"),
-        *wrong("metadata.creationTimestamp", "2020-01-01T25:00:00Z", "2020-01-01T00:00:00Zé"),
+        *with_value("data", [], 5, "x", {"a": 5}, {"a": {}}, {"a": True}),
+        *with_value("immutable", "x", 1, []),
+        *with_value("binaryData.a", "a", "YQ", "YQ=", "!", [256], [-1], 5),
+        *with_value("metadata", 5, "x", [], {"name": 5}, {"labels": {"a": 5}}),
+        *with_value("metadata.finalizers", "x", [5], {}),
+        *with_value("metadata.generation", "x", 1.5, 2**70),
+        *with_value("metadata.ownerReferences", [5], [{"controller": "x"}]),
+        *with_value("metadata.managedFields", [5], [{"time": "x"}]),
+        *with_value(
+            "metadata.creationTimestamp", 5, {}, "", "x", "2020-01-01", "2020-01-01T00:00:00"
+        ),
+        *with_value("metadata.creationTimestamp", "2020-13-01T00:00:00Z", "2020-02-30T00:00:00Z"),
+        *with_value("metadata.creationTimestamp", "2020-01-01T25:00:00Z", "2020-01-01T00:00:00Zé"),
     ],
     "v1 Pod": [
-        *wrong("spec", 5),
-        *wrong("spec.containers", {}, ["a"]),
+        *with_value("spec", 5),
+        *with_value("spec.containers", {}, ["a"]),
         *in_container({"ports": [{"containerPort": "a"}]}, {"ports": [{"containerPort": 2**31}]}),
         *in_container(*({"resources": {"limits": {"cpu": x}}} for x in ("x", "", "1ii", True))),
         *in_container({"livenessProbe": {"httpGet": {"port": 5.5}}}),
         *in_container({"livenessProbe": {"httpGet": {"port": {}}}}),
         *in_container({"livenessProbe": {"tcpSocket": 5}}),
         *in_container({"env": [{"valueFrom": {"fieldRef": 5}}]}),
-        *wrong("spec.volumes", [{"emptyDir": 5}], [{"emptyDir": {"sizeLimit": {}}}]),
-        *wrong("spec.volumes", [{"configMap": {"name": 5}}]),
-        *wrong("spec.volumes", [{"projected": {"sources": [{"secret": {"items": 1}}]}}]),
-        *wrong("spec.nodeSelector", {"a": 5}),
-        *wrong("spec", {"restartPolicy": 5, "overhead": {"cpu": "x"}}),
-        *wrong("spec.tolerations", [{"tolerationSeconds": "x"}]),
-        *wrong("spec.affinity.nodeAffinity", []),
+        *with_value("spec.volumes", [{"emptyDir": 5}], [{"emptyDir": {"sizeLimit": {}}}]),
+        *with_value("spec.volumes", [{"configMap": {"name": 5}}]),
+        *with_value("spec.volumes", [{"projected": {"sources": [{"secret": {"items": 1}}]}}]),
+        *with_value("spec.nodeSelector", {"a": 5}),
+        *with_value("spec", {"restartPolicy": 5, "overhead": {"cpu": "x"}}),
+        *with_value("spec.tolerations", [{"tolerationSeconds": "x"}]),
+        *with_value("spec.affinity.nodeAffinity", []),
     ],
     "apps/v1 Deployment": [
-        *wrong("spec.replicas", "x", 5.5, 1.0, 2**40, 2**70, True, [], {}),
+        *with_value("spec.replicas", "x", 5.5, 1.0, 2**40, 2**70, True, [], {}),
         '{"spec":{"replicas":1e2}}',
-        *wrong("spec.strategy.rollingUpdate.maxSurge", True, 2**40, {}),
+        *with_value("spec.strategy.rollingUpdate.maxSurge", True, 2**40, {}),
         '{"apiVersion":"apps/v1beta1","kind":"Deployment"}',
         '{"apiVersion":"extensions/v1beta1","kind":"Deployment"}',
         '{"apiVersion":"apps/v1","kind":"StatefulSet"}',
         '{"apiVersion":"foo/v1","kind":"Deployment"}',
     ],
     "coordination.k8s.io/v1 Lease": [
-        *wrong("spec.renewTime", "x", 5, "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"),
-        *wrong("spec.renewTime", "2020-01-01T00:00:00.5Z", "2020-01-01T00:00:00.1234567Z"),
+        *with_value("spec.renewTime", "x", 5, "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"),
+        *with_value("spec.renewTime", "2020-01-01T00:00:00.5Z", "2020-01-01T00:00:00.1234567Z"),
     ],
     "apiextensions.k8s.io/v1 CustomResourceDefinition": [
         '{"apiVersion":"v1","kind":"ConfigMap"}',
-        *wrong("spec.versions", [{"schema": {"openAPIV3Schema": {"additionalProperties": 5}}}]),
-        *wrong("spec.versions", [{"schema": {"openAPIV3Schema": {"items": {"type": 5}}}}]),
-        *wrong("spec.versions", [{"schema": {"openAPIV3Schema": {"maximum": "x"}}}]),
+        *with_value(
+            "spec.versions", [{"schema": {"openAPIV3Schema": {"additionalProperties": 5}}}]
+        ),
+        *with_value("spec.versions", [{"schema": {"openAPIV3Schema": {"items": {"type": 5}}}}]),
+        *with_value("spec.versions", [{"schema": {"openAPIV3Schema": {"maximum": "x"}}}]),
     ],
     "apiregistration.k8s.io/v1 APIService": ['{"kind":"Foo"}'],
 }
@@ -298,19 +313,19 @@ REFUSED: dict[str, list[str | bytes]] = {
 
 @pytest.mark.parametrize(
     ("kind", "body"),
-    [(kind, body) for kind, bodies in REFUSED.items() for body in bodies],
+    [(kind, body) for kind, bodies in INVALID_BODIES.items() for body in bodies],
     ids=lambda value: str(value)[:60],
 )
-def test_an_undecodable_body_is_refused_with_the_same_message(
+def test_an_undecodable_body_is_rejected_with_the_same_message(
     kind: str, body: str | bytes, server: Server
 ) -> None:
     gvk = GroupVersionKind.of(*kind.split())
     sent = body.encode() if isinstance(body, str) else body
 
-    status, theirs = server.send(sent, server.collection(RESOURCES[gvk]), method="POST")
+    status, expected_response = server.send(sent, server.collection(RESOURCES[gvk]), method="POST")
 
     assert status == 400
-    assert ours(sent, EXPECTATIONS.builtin(gvk)) == theirs["message"]
+    assert decode_locally(sent, DECODERS.builtin(gvk)) == expected_response["message"]
 
 
 REPEATED = [
@@ -323,14 +338,14 @@ REPEATED = [
 @pytest.mark.parametrize("body", REPEATED)
 def test_a_duplicate_field_is_reported_and_merged_the_same(body: str, server: Server) -> None:
     gvk = GroupVersionKind.of("v1", "ConfigMap")
-    expected = EXPECTATIONS.builtin(gvk)
+    decoder = DECODERS.builtin(gvk)
     path, sent = server.collection(RESOURCES[gvk]), body.encode()
 
-    _, refused = server.send(sent, path, options="&fieldValidation=Strict", method="POST")
+    _, rejection = server.send(sent, path, options="&fieldValidation=Strict", method="POST")
     _, merged = server.send(sent, path, options="&fieldValidation=Ignore", method="POST")
 
-    assert ours(sent, expected, validation="Strict") == refused["message"]
-    assert list(misplaced(ours(sent, expected), merged)) == []
+    assert decode_locally(sent, decoder, validation="Strict") == rejection["message"]
+    assert list(different_fields(decode_locally(sent, decoder), merged)) == []
 
 
 IN_YAML = [
@@ -350,15 +365,15 @@ def test_yaml_is_decoded_the_same(body: str, server: Server) -> None:
     gvk = GroupVersionKind.of("v1", "ConfigMap")
     path, sent = server.collection(RESOURCES[gvk]), body.encode()
 
-    status, theirs = server.send(
+    status, expected_response = server.send(
         sent, path, content_type=YAML, options="&fieldValidation=Strict", method="POST"
     )
 
-    mine = ours(sent, EXPECTATIONS.builtin(gvk), content_type=YAML, validation="Strict")
+    decoded = decode_locally(sent, DECODERS.builtin(gvk), content_type=YAML, validation="Strict")
     if status == 400:
-        assert mine == theirs["message"]
+        assert decoded == expected_response["message"]
     else:
-        assert list(misplaced(mine, theirs)) == []
+        assert list(different_fields(decoded, expected_response)) == []
 
 
 @pytest.mark.parametrize(
@@ -372,13 +387,13 @@ def test_yaml_is_decoded_the_same(body: str, server: Server) -> None:
 def test_the_body_of_a_subresource_is_decoded_the_same(
     path: str, method: str, kind: str, body: str, server: Server
 ) -> None:
-    expected = EXPECTATIONS.builtin(GroupVersionKind.of(*kind.split()))
-    place = f"/api/v1/namespaces/{server.namespace}/{path}"
+    decoder = DECODERS.builtin(GroupVersionKind.of(*kind.split()))
+    full_path = f"/api/v1/namespaces/{server.namespace}/{path}"
 
-    status, theirs = server.send(body.encode(), place, method=method)
+    status, expected_response = server.send(body.encode(), full_path, method=method)
 
     assert status == 400
-    assert ours(body.encode(), expected) == theirs["message"]
+    assert decode_locally(body.encode(), decoder) == expected_response["message"]
 
 
 WIDGET = '"apiVersion":"toys.example.com/v1","kind":"Widget"'
@@ -396,15 +411,17 @@ CUSTOM = [
 
 
 @pytest.mark.parametrize("body", CUSTOM)
-async def test_a_custom_resource_is_refused_with_the_same_message(
+async def test_a_custom_resource_is_rejected_with_the_same_message(
     body: str, widgets: None, server: Server
 ) -> None:
-    expected = EXPECTATIONS.custom(GroupVersionKind.of("toys.example.com/v1", "Widget"))
+    decoder = DECODERS.custom(GroupVersionKind.of("toys.example.com/v1", "Widget"))
     path = f"/apis/toys.example.com/v1/namespaces/{server.namespace}/widgets"
 
-    status, theirs = server.send(
+    status, expected_response = server.send(
         body.encode(), path, options="&fieldValidation=Strict", method="POST"
     )
 
     assert status in (400, 422)
-    assert ours(body.encode(), expected, validation="Strict") == theirs["message"]
+    assert (
+        decode_locally(body.encode(), decoder, validation="Strict") == expected_response["message"]
+    )

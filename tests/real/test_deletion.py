@@ -18,11 +18,11 @@ from tests.real.objects import AnyConfigMap, config_map, create_config_maps, pod
 
 AnyNamespace = Unstructured.of("v1", "Namespace", namespaced=False)
 
-HOLD = "tests.example.com/hold"
+FINALIZER = "tests.example.com/hold"
 
 
 def with_finalizer(obj: core_v1.ConfigMap) -> core_v1.ConfigMap:
-    return replace(obj, metadata=replace(obj.metadata, finalizers=(HOLD,)))
+    return replace(obj, metadata=replace(obj.metadata, finalizers=(FINALIZER,)))
 
 
 async def remove_finalizers(client: Client, namespace: str, name: str) -> None:
@@ -71,11 +71,13 @@ async def test_the_write_that_removes_the_last_finalizer_reports_the_object_as_g
     client: Client, namespace: str
 ) -> None:
     two = replace(config_map(namespace, "settings"), data={"color": "blue"})
-    held_twice = replace(two, metadata=replace(two.metadata, finalizers=(HOLD, f"{HOLD}-too")))
-    await client.create(held_twice)
+    with_two_finalizers = replace(
+        two, metadata=replace(two.metadata, finalizers=(FINALIZER, f"{FINALIZER}-too"))
+    )
+    await client.create(with_two_finalizers)
     marked = await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
     assert marked.obj is not None
-    one_less = MergePatch({"metadata": {"finalizers": [HOLD]}})
+    one_less = MergePatch({"metadata": {"finalizers": [FINALIZER]}})
 
     still_held = await client.patch(core_v1.ConfigMap, "settings", one_less, namespace=namespace)
     nothing = MergePatch({"metadata": {"finalizers": None}})
@@ -107,7 +109,7 @@ async def test_a_pod_within_its_grace_period_outlives_its_last_finalizer(
     client: Client, namespace: str
 ) -> None:
     web = pod(namespace, "web", node="somewhere")
-    await client.create(replace(web, metadata=replace(web.metadata, finalizers=(HOLD,))))
+    await client.create(replace(web, metadata=replace(web.metadata, finalizers=(FINALIZER,))))
     await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=30)
     nothing = MergePatch({"metadata": {"finalizers": None}})
 
@@ -126,7 +128,7 @@ async def test_an_unstructured_object_with_a_finalizer_is_returned_too(
     response = await client.delete(AnyConfigMap, "settings", namespace=namespace)
 
     assert response.obj is not None
-    assert response.obj.get("metadata", "finalizers") == [HOLD]
+    assert response.obj.get("metadata", "finalizers") == [FINALIZER]
     assert not response.is_gone
     await remove_finalizers(client, namespace, "settings")
 
@@ -246,9 +248,9 @@ async def test_a_running_pod_has_a_grace_period_that_can_be_shortened(
     assert response.obj is not None
     assert response.obj.metadata.deletion_grace_period_seconds == 7
     assert await client.get(core_v1.Pod, "web", namespace=namespace) == response.obj
-    hurried = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
-    assert [response.is_gone, hurried.is_gone] == [False, True]
-    assert hurried.uid == response.uid
+    immediate = await client.delete(core_v1.Pod, "web", namespace=namespace, grace_seconds=0)
+    assert [response.is_gone, immediate.is_gone] == [False, True]
+    assert immediate.uid == response.uid
     with pytest.raises(NotFound):
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
@@ -340,12 +342,12 @@ async def test_a_dry_run_never_reports_an_object_as_gone(client: Client, namespa
     confirmed = await client.delete(
         core_v1.ConfigMap, "settings", namespace=namespace, dry_run=True
     )
-    answered = await client.delete(core_v1.Pod, "web", namespace=namespace, dry_run=True)
+    with_object = await client.delete(core_v1.Pod, "web", namespace=namespace, dry_run=True)
 
     assert confirmed.obj is None
-    assert answered.obj is not None
-    assert answered.obj.metadata.deletion_grace_period_seconds == 0
-    assert [confirmed.is_gone, answered.is_gone] == [False, False]
+    assert with_object.obj is not None
+    assert with_object.obj.metadata.deletion_grace_period_seconds == 0
+    assert [confirmed.is_gone, with_object.is_gone] == [False, False]
     assert await names(client, namespace) == ["settings"]
     assert await client.get(core_v1.Pod, "web", namespace=namespace) == web
 

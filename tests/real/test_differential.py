@@ -1,8 +1,8 @@
 """The embedded server responds like the real one, request by request.
 
-What is asked is in ``tests/real/differential/corpus``, and what may differ in ``known.toml`` there.
-With ``STEERSMAN_DIFFERENCES=FILE`` every difference is written to that file. To look closer:
-``python -m tests.real.differential``.
+The requests are in ``tests/real/differential/corpus``, and the accepted differences in
+``tests/real/differential/known.toml``. ``STEERSMAN_DIFFERENCES=FILE`` writes all differences to a
+file. ``python -m tests.real.differential`` shows single ones.
 """
 
 import os
@@ -42,8 +42,8 @@ MAX_EXPLANATIONS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contender:
-    """A server that should answer like the real one, to the scenarios whose names begin so."""
+class ComparedServer:
+    """A server to compare with the real one, and the prefixes of the names of its scenarios."""
 
     start: Callable[[], AbstractContextManager[Server]]
     pace: Pace
@@ -51,8 +51,8 @@ class Contender:
     known: Sequence[Known] = ()
 
 
-# A few scenarios of each sort show that what is compared depends on nothing but the server.
-REAL = Contender(
+# Two real servers give the same responses, which shows that the normalization is complete.
+REAL = ComparedServer(
     start=real,
     pace=REAL_PACE,
     scenarios=(
@@ -67,17 +67,17 @@ REAL = Contender(
         "scenarios.example.com/v1/widgets/apply/lists",
     ),
 )
-EMBEDDED = Contender(start=embedded, pace=EMBEDDED_PACE, known=known_differences())
+EMBEDDED = ComparedServer(start=embedded, pace=EMBEDDED_PACE, known=known_differences())
 
 
 @pytest.fixture(scope="module")
-def everything() -> list[Scenario]:
-    """The whole corpus, which takes a second or two to write down."""
+def all_scenarios() -> list[Scenario]:
+    """The whole corpus, which takes seconds to build."""
     return corpus()
 
 
-def reported(verdict: Verdict, directory: Path) -> str:
-    """The verdict in short, and where to read the whole of it."""
+def write_report(verdict: Verdict, directory: Path) -> str:
+    """Write all differences to a file, and return a summary."""
     differences = [*verdict.unexplained, *(difference for _, difference in verdict.explained)]
     file = Path(os.environ.get("STEERSMAN_DIFFERENCES") or directory / "differences.txt")
     file.write_text(f"{listing(differences)}\n", encoding="utf-8")
@@ -85,79 +85,85 @@ def reported(verdict: Verdict, directory: Path) -> str:
 
 
 def without_races(
-    verdict: Verdict, contender: Contender, found: Transcript, everything: list[Scenario]
+    verdict: Verdict, compared: ComparedServer, found: Transcript, all_scenarios: list[Scenario]
 ) -> Verdict:
-    """The verdict without what the real server answers differently when it is asked again.
+    """The verdict without differences that a second run against the real server does not have.
 
-    It patches first what its watch cache holds, and warns of that attempt too when it comes too
-    late: what one run in a hundred tells so is no fact about Kubernetes.
+    The real server first patches the object of its watch cache. If that is stale, it retries, and
+    also sends the warnings of the first attempt. This happens in about one run in a hundred.
     """
     names = {each.scenario for each in verdict.unexplained}
     if not names:
         return verdict
     scenarios = with_needs(
-        [scenario for scenario in everything if scenario.name in names], everything
+        [scenario for scenario in all_scenarios if scenario.name in names], all_scenarios
     )
     with real() as server:
         again = replay(scenarios, server, pace=REAL_PACE)
     responses_before = {scenario.name: found[scenario.name] for scenario in scenarios}
-    constant = judged(again, responses_before, contender.known, whole=False).unexplained
-    lasting = {(each.where, each.path) for each in constant}
-    unexplained = [each for each in verdict.unexplained if (each.where, each.path) in lasting]
+    still_different = judged(again, responses_before, compared.known, whole=False).unexplained
+    repeated = {(each.where, each.path) for each in still_different}
+    unexplained = [each for each in verdict.unexplained if (each.where, each.path) in repeated]
     return replace(verdict, unexplained=unexplained)
 
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    "contender",
+    "compared",
     [
         pytest.param(REAL, id="real"),
         pytest.param(EMBEDDED, id="embedded"),
     ],
 )
 def test_the_embedded_server_responds_like_the_real_one(
-    contender: Contender,
-    everything: list[Scenario],
+    compared: ComparedServer,
+    all_scenarios: list[Scenario],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    chosen = [scenario for scenario in everything if scenario.name.startswith(contender.scenarios)]
-    scenarios = with_needs(chosen, everything)
+    chosen = [
+        scenario for scenario in all_scenarios if scenario.name.startswith(compared.scenarios)
+    ]
+    scenarios = with_needs(chosen, all_scenarios)
 
     with real() as server:
         expected = replay(scenarios, server, pace=REAL_PACE)
-    with contender.start() as server:
-        found = replay(scenarios, server, pace=contender.pace)
+    with compared.start() as server:
+        found = replay(scenarios, server, pace=compared.pace)
 
-    verdict = judged(expected, found, contender.known, whole=chosen == everything)
-    verdict = without_races(verdict, contender, found, everything)
-    report = reported(verdict, tmp_path)
+    verdict = judged(expected, found, compared.known, whole=chosen == all_scenarios)
+    verdict = without_races(verdict, compared, found, all_scenarios)
+    report = write_report(verdict, tmp_path)
     with capsys.disabled():
         sys.stdout.write(f"\n{report}\n")
     assert not verdict.unexplained, report
     assert not verdict.outdated, report
 
 
-def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(everything: list[Scenario]) -> None:
-    assert sum(len(scenario.requests) for scenario in everything) >= MIN_REQUESTS
-    assert len({scenario.name for scenario in everything}) == len(everything)
+def test_the_corpus_is_large_and_no_two_scenarios_have_one_name(
+    all_scenarios: list[Scenario],
+) -> None:
+    assert sum(len(scenario.requests) for scenario in all_scenarios) >= MIN_REQUESTS
+    assert len({scenario.name for scenario in all_scenarios}) == len(all_scenarios)
 
 
 def test_the_corpus_has_each_verb_with_each_option_for_each_kind(
-    everything: list[Scenario],
+    all_scenarios: list[Scenario],
 ) -> None:
     kinds = kinds_of_corpus()
 
-    asked = request_shapes(everything, kinds)
+    shapes = request_shapes(all_scenarios, kinds)
 
-    assert missing(asked, kinds) == []
-    assert {each.verb for each in asked} >= OPTIONS.keys()
+    assert missing(shapes, kinds) == []
+    assert {each.verb for each in shapes} >= OPTIONS.keys()
 
 
-def test_the_corpus_has_a_watch_during_changes_for_every_kind(everything: list[Scenario]) -> None:
+def test_the_corpus_has_a_watch_during_changes_for_every_kind(
+    all_scenarios: list[Scenario],
+) -> None:
     kinds = kinds_of_corpus()
 
-    live = [each for each in request_shapes(everything, kinds) if "live" in each.options]
+    live = [each for each in request_shapes(all_scenarios, kinds) if "live" in each.options]
 
     assert len(live) >= MIN_LIVE_WATCHES
     assert {each.kind for each in live} == kinds.keys()
@@ -167,25 +173,27 @@ def test_few_differences_need_an_explanation() -> None:
     assert len(known_differences()) <= MAX_EXPLANATIONS
 
 
-def test_the_corpus_is_deterministic(everything: list[Scenario]) -> None:
+def test_the_corpus_is_deterministic(all_scenarios: list[Scenario]) -> None:
     first, second = (
         [
             (scenario.name, request.name, request.path)
             for scenario in scenarios
             for request in scenario.requests
         ]
-        for scenarios in (everything, corpus())
+        for scenarios in (all_scenarios, corpus())
     )
 
     assert first == second
 
 
 def test_a_request_that_no_scenario_makes_is_reported_as_missing(
-    everything: list[Scenario],
+    all_scenarios: list[Scenario],
 ) -> None:
     kinds = kinds_of_corpus()
     scenarios = [
-        scenario for scenario in everything if not scenario.name.startswith("core/v1/pods/options")
+        scenario
+        for scenario in all_scenarios
+        if not scenario.name.startswith("core/v1/pods/options")
     ]
 
     found = missing(request_shapes(scenarios, kinds), kinds)
@@ -204,7 +212,7 @@ def test_the_end_of_a_watch_is_an_event_of_one_type_about_one_object() -> None:
 
 
 def transcript(**body: Json) -> Transcript:
-    """The answer of a server to one request."""
+    """The response of a server to one request."""
     return {"pods/get": {"found": NormalizedResponse(status=200, headers={}, body=body)}}
 
 
@@ -217,16 +225,16 @@ def test_a_difference_is_listed_with_its_path_and_both_values() -> None:
 
 
 def test_an_explained_difference_is_only_counted() -> None:
-    known = Known(requests=["pods/*:*"], paths=["body.a.b[]"], why="just so")
+    known = Known(requests=["pods/*:*"], paths=["body.a.b[]"], why="a reason")
 
     verdict = judged(transcript(a={"b": [1, 2]}), transcript(a={"b": [1, 3]}), [known], whole=True)
 
     assert (verdict.unexplained, verdict.outdated) == ([], [])
-    assert "1    just so" in verdict.summary()
+    assert "1    a reason" in verdict.summary()
 
 
 def test_an_explanation_without_a_difference_is_outdated() -> None:
-    known = Known(requests=["*"], paths=["body.a"], why="just so")
+    known = Known(requests=["*"], paths=["body.a"], why="a reason")
 
     verdict = judged(transcript(a=1), transcript(a=1), [known], whole=True)
 

@@ -19,12 +19,12 @@ from tests.real.definitions import ANYTHING, GROUP, definition, install, version
 from tests.real.recording_observer import RecordingObserver
 
 POLL_SECONDS = 0.1
-# Longer than a server needs to tell the same in both forms, shorter than a test may take.
-LONG_SECONDS = 60.0
+# Longer than a server needs to update both formats, shorter than the timeout of a test.
+WITHIN_SECONDS = 60.0
 
 
-class AsOfOld:
-    """Asks for nothing that API servers before 1.26 did not have."""
+class LegacyDiscoveryTransport:
+    """Removes the request for aggregated discovery, which API servers before 1.26 do not have."""
 
     def __init__(self, inner: Transport) -> None:
         self._inner = inner
@@ -34,17 +34,17 @@ class AsOfOld:
         return self._inner.open(replace(request, headers=(*others, ("Accept", "application/json"))))
 
 
-class SkippingClock(SystemClock):
-    """The clock of this machine, and ahead of it by a given time."""
+class AdvancedClock(SystemClock):
+    """The system clock plus an offset."""
 
     def __init__(self) -> None:
-        self.skipped_seconds = 0.0
+        self.offset_seconds = 0.0
 
     def monotonic(self) -> float:
-        return super().monotonic() + self.skipped_seconds
+        return super().monotonic() + self.offset_seconds
 
 
-async def discovered_as_of_old(plane: RealControlPlane) -> Discovery:
+async def discover_as_before_1_26(plane: RealControlPlane) -> Discovery:
     credentials = plane.credentials
     tls = tls_context(
         TlsSettings(
@@ -56,13 +56,16 @@ async def discovered_as_of_old(plane: RealControlPlane) -> Discovery:
     )
     async with NetworkTransport(clock=SystemClock(), server=plane.url, tls=lambda: tls) as network:
         client = Client(
-            AsOfOld(network), clock=SystemClock(), rng=Random(0), observe=lambda _: None
+            LegacyDiscoveryTransport(network),
+            clock=SystemClock(),
+            rng=Random(0),
+            observe=lambda _: None,
         )
         return await client.discover()
 
 
-async def discovered_with(client: Client, kind: str) -> Discovery:
-    """Everything, once the kind is in it: a server serves one a moment before it tells of it."""
+async def discover_kind(client: Client, kind: str) -> Discovery:
+    """Wait until discovery has the kind: a server serves a kind before its discovery has it."""
     while (found := await client.discover()).of_kind(f"{GROUP}/v1", kind) is None:
         await client.clock.sleep(POLL_SECONDS)
     return found
@@ -90,16 +93,16 @@ async def test_legacy_discovery_returns_the_same_kinds(
     def in_order(discovery: Discovery) -> list[str]:
         return sorted(map(repr, discovery.resources))
 
-    ends_at = client.clock.monotonic() + LONG_SECONDS
+    ends_at = client.clock.monotonic() + WITHIN_SECONDS
     while True:
-        old = await discovered_as_of_old(control_plane)
-        new = await discovered_with(client, "Widget")
-        # Kinds that tests before this one deleted go from one form sooner than from the other.
-        if in_order(old) == in_order(new) or client.clock.monotonic() > ends_at:
+        legacy = await discover_as_before_1_26(control_plane)
+        aggregated = await discover_kind(client, "Widget")
+        # Kinds that earlier tests deleted disappear from the two formats at different times.
+        if in_order(legacy) == in_order(aggregated) or client.clock.monotonic() > ends_at:
             break
         await client.clock.sleep(POLL_SECONDS)
 
-    assert in_order(old) == in_order(new)
+    assert in_order(legacy) == in_order(aggregated)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +125,7 @@ async def test_legacy_discovery_returns_the_same_kinds(
 async def test_a_resource_name_resolves_as_in_kubectl(
     client: Client, widgets: None, word: str, api_version: str, kind: str
 ) -> None:
-    found = (await discovered_with(client, "Widget")).named(word)
+    found = (await discover_kind(client, "Widget")).named(word)
 
     assert found is not None
     assert (found.resource_type.gvk.api_version, found.resource_type.gvk.kind) == (
@@ -142,7 +145,7 @@ async def test_a_discovered_class_reads_objects(client: Client) -> None:
 
 
 async def test_an_irregular_plural_is_discovered(client: Client, octopodes: None) -> None:
-    await discovered_with(client, "Octopus")
+    await discover_kind(client, "Octopus")
     mapper = RestMapper(client)
 
     octopus = await mapper.of_kind(f"{GROUP}/v1", "Octopus")
@@ -168,10 +171,10 @@ async def test_the_mapper_finds_the_resource_of_an_unstructured_object(
     assert created.get("spec", "policyTypes") == ["Ingress"]
 
 
-async def found_at_last(mapper: RestMapper, clock: SkippingClock, kind: str) -> type[Unstructured]:
-    """The class of a kind that was established just now: to be described can take it a moment."""
+async def wait_for_class(mapper: RestMapper, clock: AdvancedClock, kind: str) -> type[Unstructured]:
+    """Wait until discovery has the kind: its definition was established just before."""
     while True:
-        clock.skipped_seconds += 60.0
+        clock.offset_seconds += 60.0
         try:
             return await mapper.class_of(f"{GROUP}/v1", kind)
         except UnknownKind:
@@ -181,14 +184,14 @@ async def found_at_last(mapper: RestMapper, clock: SkippingClock, kind: str) -> 
 async def test_a_kind_that_appears_later_is_found(
     control_plane: RealControlPlane, seen: RecordingObserver
 ) -> None:
-    clock = SkippingClock()
+    clock = AdvancedClock()
     async with connected(control_plane, observe=seen, clock=clock) as client:
         mapper = RestMapper(client)
         with pytest.raises(UnknownKind, match="Install its CRD"):
             await mapper.class_of(f"{GROUP}/v1", "Latecomer")
 
         await install(client, definition("Latecomer", "latecomers", version(spec=ANYTHING)))
-        latecomer = await found_at_last(mapper, clock, "Latecomer")
+        latecomer = await wait_for_class(mapper, clock, "Latecomer")
 
         assert issubclass(latecomer, Unstructured)
         assert (await client.list(latecomer)).items == ()
@@ -200,7 +203,7 @@ def test_the_kubernetes_service_has_the_servers_port(
 ) -> None:
     service = "/api/v1/namespaces/default/services/kubernetes"
     with control_plane.caller() as api:
-        # A real server makes it a few seconds after its start.
+        # A real server creates it a few seconds after its start.
         while (found := api.call("GET", service)).status == 404:
             pass
         addresses = api.call("GET", "/api").json()["serverAddressByClientCIDRs"]

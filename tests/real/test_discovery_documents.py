@@ -26,17 +26,17 @@ ROOTS = sorted(
 )
 GROUPS = sorted({each.gvk.group for each in BUILTIN if each.gvk.group})
 
-# The parameter is described, but behind a gate that is closed.
-NOT_OURS = {"shardSelector string"}
+# Parameters of a feature gate that is off by default.
+GATED_PARAMETERS = {"shardSelector string"}
 
-# We say of every operation what a refusal looks like; the server leaves that out.
-OF_REFUSALS = {
+# The embedded server documents the error responses of each operation.
+ERROR_SCHEMAS = {
     f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"
     for kind in ("ListMeta", "ShardInfo", "Status", "StatusCause", "StatusDetails")
 }
 
-# The server names every group and version that it has ever had.
-OF_EVERY_GROUP = {
+# The real server lists all groups and versions, also removed ones.
+SHARED_SCHEMAS = {
     f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}" for kind in ("DeleteOptions", "WatchEvent")
 }
 GVK = "x-kubernetes-group-version-kind"
@@ -91,13 +91,13 @@ DOCUMENTED: dict[str, Any] = {
 }
 
 
-def asked(plane: RealControlPlane, path: str, accept: str = JSON) -> Any:
+def get(plane: RealControlPlane, path: str, accept: str = JSON) -> Any:
     with plane.caller() as api:
         return api.call("GET", path, accept=accept).json()
 
 
-def built_in(groups: list[Any]) -> list[Any]:
-    """Without the groups that other tests have defined."""
+def without_custom_groups(groups: list[Any]) -> list[Any]:
+    """The groups without those of other tests."""
     return [
         each
         for each in groups
@@ -109,42 +109,42 @@ def built_in(groups: list[Any]) -> list[Any]:
 def test_a_legacy_discovery_document_equals_the_servers(
     control_plane: RealControlPlane, path: str
 ) -> None:
-    assert content(discovery().find(path)) == asked(control_plane, path)
+    assert content(discovery().find(path)) == get(control_plane, path)
 
 
 def test_the_list_of_groups_equals_the_servers(control_plane: RealControlPlane) -> None:
-    theirs = asked(control_plane, "/apis")
+    expected = get(control_plane, "/apis")
 
-    assert content(discovery().find("/apis"))["groups"] == built_in(theirs["groups"])
+    assert content(discovery().find("/apis"))["groups"] == without_custom_groups(expected["groups"])
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
 def test_an_aggregated_document_equals_the_servers(
     control_plane: RealControlPlane, path: str
 ) -> None:
-    theirs = asked(control_plane, path, AGGREGATED)
+    expected = get(control_plane, path, AGGREGATED)
 
-    ours = content(discovery().find(path, accept=AGGREGATED))
+    actual = content(discovery().find(path, accept=AGGREGATED))
 
-    assert ours == {**theirs, "items": built_in(theirs["items"])}
+    assert actual == {**expected, "items": without_custom_groups(expected["items"])}
 
 
 def test_the_versions_of_the_core_group_equal_the_servers(control_plane: RealControlPlane) -> None:
-    theirs = asked(control_plane, "/api")
+    expected = get(control_plane, "/api")
 
-    assert content(discovery().find("/api")).keys() == theirs.keys()
-    assert content(discovery().find("/version")).keys() == asked(control_plane, "/version").keys()
+    assert content(discovery().find("/api")).keys() == expected.keys()
+    assert content(discovery().find("/version")).keys() == get(control_plane, "/version").keys()
 
 
-def essence(path: Mapping[str, Any]) -> dict[str, Any]:
-    """What an operation is about, without words, and without what can be sent and received."""
+def compared_fields(path: Mapping[str, Any]) -> dict[str, Any]:
+    """The operations without descriptions and media types."""
     everywhere = names(path.get("parameters", ()))
     return {
         method: (
             operation["operationId"],
             operation.get("x-kubernetes-action"),
             operation.get("x-kubernetes-group-version-kind"),
-            sorted({*everywhere, *names(operation.get("parameters", ()))} - NOT_OURS),
+            sorted({*everywhere, *names(operation.get("parameters", ()))} - GATED_PARAMETERS),
             sorted(set(operation["responses"]) - {"401", "default"}),
             response(operation),
         )
@@ -162,7 +162,7 @@ def response(operation: Mapping[str, Any]) -> Any:
 
 
 def is_described(path: str, operations: Mapping[str, Any]) -> bool:
-    """Whether we describe it: neither the old paths of watches, nor streams, nor logs."""
+    """Whether the embedded server documents the path: not for /watch/, connect and logs."""
     actions = {
         each.get("x-kubernetes-action") for each in operations.values() if isinstance(each, dict)
     }
@@ -173,13 +173,13 @@ def is_described(path: str, operations: Mapping[str, Any]) -> bool:
 def test_the_paths_of_an_openapi_document_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
-    theirs = asked(control_plane, f"/openapi/v3/{root}")["paths"]
+    expected = get(control_plane, f"/openapi/v3/{root}")["paths"]
 
-    ours = content(OPEN_API.find(f"/openapi/v3/{root}"))["paths"]
+    actual = content(OPEN_API.find(f"/openapi/v3/{root}"))["paths"]
 
-    assert {path: essence(operations) for path, operations in ours.items()} == {
-        path: essence(operations)
-        for path, operations in theirs.items()
+    assert {path: compared_fields(operations) for path, operations in actual.items()} == {
+        path: compared_fields(operations)
+        for path, operations in expected.items()
         if is_described(path, operations)
     }
 
@@ -188,18 +188,18 @@ def test_the_paths_of_an_openapi_document_equal_the_servers(
 def test_the_schemas_of_an_openapi_document_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
-    theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
+    expected = get(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
 
-    ours = content(OPEN_API.find(f"/openapi/v3/{root}"))["components"]["schemas"]
+    actual = content(OPEN_API.find(f"/openapi/v3/{root}"))["components"]["schemas"]
 
-    assert set(ours) == set(theirs) | OF_REFUSALS
+    assert set(actual) == set(expected) | ERROR_SCHEMAS
 
 
-def without_words(schema: Any, *, named: bool = False) -> Any:
-    """A schema without its descriptions, which are not ours; ``named``: a map of schemas."""
+def without_descriptions(schema: Any, *, named: bool = False) -> Any:
+    """A schema without descriptions. ``named``: the schema is a map of schemas."""
     if isinstance(schema, dict):
         return {
-            key: without_words(value, named=key == "properties")
+            key: without_descriptions(value, named=key == "properties")
             for key, value in schema.items()
             if named or key != "description"
         }
@@ -209,25 +209,25 @@ def without_words(schema: Any, *, named: bool = False) -> Any:
 def test_the_definitions_of_the_v2_document_equal_the_servers(
     control_plane: RealControlPlane,
 ) -> None:
-    theirs = asked(control_plane, "/openapi/v2")["definitions"]
+    expected = get(control_plane, "/openapi/v2")["definitions"]
 
-    ours = content(Swagger(OPEN_API).find(JSON))["definitions"]
+    actual = content(Swagger(OPEN_API).find(JSON))["definitions"]
 
-    assert set(theirs) >= set(ours)
-    for name, schema in ours.items():
-        if name in OF_EVERY_GROUP:
-            schema[GVK], theirs[name][GVK] = None, None
-        assert schema == without_words(theirs[name]), name
+    assert set(expected) >= set(actual)
+    for name, schema in actual.items():
+        if name in SHARED_SCHEMAS:
+            schema[GVK], expected[name][GVK] = None, None
+        assert schema == without_descriptions(expected[name]), name
 
 
-def described() -> OpenApi:
-    """The documents with what fields mean, from the package that has it."""
+def documents_with_descriptions() -> OpenApi:
+    """The documents with the descriptions of the installed package."""
     found = OpenApi(SCHEMAS.written, find_descriptions=installed_descriptions)
     found.serve(BUILTIN, {})
     return found
 
 
-# Not even the project's own published documents, from which the package is made, have these texts.
+# The package lacks these descriptions, as does the published OpenAPI document of its source.
 NOT_IN_THE_PACKAGE = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
@@ -235,42 +235,47 @@ NOT_IN_THE_PACKAGE = {
 
 
 def texts(schema: Any) -> Any:
-    """What a schema says about itself and its fields, without what single values mean."""
+    """The descriptions of a schema and its fields, without those of enum values."""
     fields = schema.get("properties", {})
-    said = {key: fields[key].get("description", "") for key in fields}
-    said[""] = schema.get("description", "")
-    return {key: text.partition("Possible enum values:")[0].strip() for key, text in said.items()}
+    descriptions = {key: fields[key].get("description", "") for key in fields}
+    descriptions[""] = schema.get("description", "")
+    return {
+        key: text.partition("Possible enum values:")[0].strip()
+        for key, text in descriptions.items()
+    }
 
 
 def test_with_the_package_descriptions_of_types_equal_the_servers(
     control_plane: RealControlPlane,
 ) -> None:
-    theirs = asked(control_plane, "/openapi/v2")["definitions"]
+    expected = get(control_plane, "/openapi/v2")["definitions"]
 
-    ours = content(Swagger(described()).find(JSON))["definitions"]
+    actual = content(Swagger(documents_with_descriptions()).find(JSON))["definitions"]
 
-    for name in ours.keys() - NOT_IN_THE_PACKAGE:
-        assert texts(ours[name]) == texts(theirs[name]), name
+    for name in actual.keys() - NOT_IN_THE_PACKAGE:
+        assert texts(actual[name]) == texts(expected[name]), name
 
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_with_the_package_descriptions_in_v3_documents_equal_the_servers(
     control_plane: RealControlPlane, root: str
 ) -> None:
-    theirs = asked(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
+    expected = get(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
 
-    ours = content(described().find(f"/openapi/v3/{root}"))["components"]["schemas"]
+    actual = content(documents_with_descriptions().find(f"/openapi/v3/{root}"))["components"][
+        "schemas"
+    ]
 
-    for name in theirs.keys() - NOT_IN_THE_PACKAGE:
-        assert texts(ours[name]) == texts(theirs[name]), name
+    for name in expected.keys() - NOT_IN_THE_PACKAGE:
+        assert texts(actual[name]) == texts(expected[name]), name
 
 
 @pytest.fixture(scope="module")
 def custom_documents(control_plane: RealControlPlane) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The v3 and the v2 document of a group of definitions, as the server has them."""
+    """The v3 and the v2 document of a custom group on the real server."""
     with control_plane.caller() as api:
         assert api.call("POST", DEFINITIONS, DOCUMENTED).status == 201
-        # It publishes a definition some time after it serves it.
+        # The server publishes the documents of a definition some time after it serves the kind.
         while (found := api.call("GET", f"/openapi/v3/{CUSTOM_ROOT}")).status != 200:
             pass
         while not of_custom(v2 := api.call("GET", "/openapi/v2").json(), "definitions"):
@@ -279,7 +284,7 @@ def custom_documents(control_plane: RealControlPlane) -> tuple[dict[str, Any], d
 
 
 def of_custom(document: Mapping[str, Any], part: str) -> dict[str, Any]:
-    """What a document says of the group of definitions."""
+    """The entries of a document for the custom group."""
     names = ("documented.example.com", "com.example.documented")
     return {
         name: each for name, each in document[part].items() if any(group in name for group in names)
@@ -287,55 +292,55 @@ def of_custom(document: Mapping[str, Any], part: str) -> dict[str, Any]:
 
 
 def without_gated(operations: Mapping[str, Any]) -> Any:
-    """The operations at a path, without words and what is behind a gate that is closed."""
-    kept = without_words(operations)
+    """The operations of a path, without descriptions and gated parameters."""
+    kept = without_descriptions(operations)
     for each in (kept, *(operation for name, operation in kept.items() if name != "parameters")):
         if "parameters" in each:
             own = (one for one in each["parameters"] if one["name"] != "shardSelector")
-            each["parameters"] = [without_words(one) for one in own]
+            each["parameters"] = [without_descriptions(one) for one in own]
     return kept
 
 
 async def test_the_documents_of_a_group_of_custom_resources_equal_the_servers(
     custom_documents: tuple[dict[str, Any], dict[str, Any]],
 ) -> None:
-    theirs, theirs_v2 = custom_documents
+    expected, expected_v2 = custom_documents
     api = EmbeddedServer()
     await api.asked("POST", DEFINITIONS, DOCUMENTED)
 
-    ours = await api.asked("GET", f"/openapi/v3/{CUSTOM_ROOT}")
-    ours_v2 = await api.asked("GET", "/openapi/v2")
+    actual = await api.asked("GET", f"/openapi/v3/{CUSTOM_ROOT}")
+    actual_v2 = await api.asked("GET", "/openapi/v2")
 
-    assert ours["info"] == theirs["info"]
-    assert without_gates(ours["paths"]) == without_gates(theirs["paths"])
-    assert set(ours["components"]["schemas"]) == set(theirs["components"]["schemas"])
-    assert without_words(of_custom(ours["components"], "schemas"), named=True) == without_words(
-        of_custom(theirs["components"], "schemas"), named=True
-    )
-    assert without_words(of_custom(ours_v2, "definitions"), named=True) == without_words(
-        of_custom(theirs_v2, "definitions"), named=True
-    )
-    assert set(of_custom(ours_v2, "paths")) == set(of_custom(theirs_v2, "paths"))
+    assert actual["info"] == expected["info"]
+    assert without_gates(actual["paths"]) == without_gates(expected["paths"])
+    assert set(actual["components"]["schemas"]) == set(expected["components"]["schemas"])
+    assert without_descriptions(
+        of_custom(actual["components"], "schemas"), named=True
+    ) == without_descriptions(of_custom(expected["components"], "schemas"), named=True)
+    assert without_descriptions(
+        of_custom(actual_v2, "definitions"), named=True
+    ) == without_descriptions(of_custom(expected_v2, "definitions"), named=True)
+    assert set(of_custom(actual_v2, "paths")) == set(of_custom(expected_v2, "paths"))
 
 
 def without_gates(paths: Mapping[str, Any]) -> Any:
-    """Every path without words, and without what is behind a gate that is closed."""
+    """All paths, without descriptions and gated parameters."""
     return {path: without_gated(operations) for path, operations in paths.items()}
 
 
 def test_the_v2_document_has_the_servers_patch_operations(
     control_plane: RealControlPlane,
 ) -> None:
-    theirs = asked(control_plane, "/openapi/v2")
-    ours = content(Swagger(OPEN_API).find(JSON))
+    expected = get(control_plane, "/openapi/v2")
+    actual = content(Swagger(OPEN_API).find(JSON))
 
-    assert patches(ours) == {
-        path: patch for path, patch in patches(theirs).items() if path in ours["paths"]
+    assert patches(actual) == {
+        path: patch for path, patch in patches(expected).items() if path in actual["paths"]
     }
 
 
 def patches(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What can be patched, and how."""
+    """The patch operations by path."""
     shared = document["parameters"]
     return {
         path: (

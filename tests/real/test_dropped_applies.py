@@ -18,18 +18,18 @@ from steersman_cluster.testing.calls import HttpCaller
 GROUP = "dropped.example.com"
 APPLY, MERGE = "application/apply-patch+yaml", "application/merge-patch+json"
 
-# For a second to pass, and for a server on a busy machine to be asked twice within one.
+# Longer than a second, and than a busy machine needs to send two requests within one second.
 DEADLINE_SECONDS = 30.0
 POLL_SECONDS = 0.02
 
 DEFINITION = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
-    "metadata": {"name": f"drops.{GROUP}"},
+    "metadata": {"name": f"widgets.{GROUP}"},
     "spec": {
         "group": GROUP,
         "scope": "Namespaced",
-        "names": {"kind": "Drop", "plural": "drops"},
+        "names": {"kind": "Widget", "plural": "widgets"},
         "versions": [
             {
                 "name": version,
@@ -49,8 +49,8 @@ DEFINITION = {
 }
 
 
-class Drop:
-    """One object, of which each request begins when the watch cache has the write before it.
+class WidgetWriter:
+    """Writes one object, each time after the watch cache has received the last write.
 
     The real server compares a write with the object in that cache. Where the cache is behind, it
     compares with etcd, which has the unknown fields: then an equal apply is no write.
@@ -60,21 +60,21 @@ class Drop:
         self._api = api
         self._namespace = namespace
 
-    def apply(self, *, version: str = "v1", part: str = "", **fields: Any) -> Any:
+    def apply(self, *, version: str = "v1", subresource: str = "", **fields: Any) -> Any:
         """The metadata after an apply of these fields."""
-        body = {"apiVersion": f"{GROUP}/{version}", "kind": "Drop", **fields}
+        body = {"apiVersion": f"{GROUP}/{version}", "kind": "Widget", **fields}
         body["metadata"] = {"name": "one"}
-        return self._ask(f"{self._path(version)}{part}?fieldManager=me", body, APPLY)
+        return self._send(f"{self._path(version)}{subresource}?fieldManager=me", body, APPLY)
 
-    def merge(self, change: Any, *, part: str = "") -> Any:
+    def merge(self, change: Any, *, subresource: str = "") -> Any:
         """The metadata after a merge patch."""
-        return self._ask(f"{self._path('v1')}{part}", change, MERGE)
+        return self._send(f"{self._path('v1')}{subresource}", change, MERGE)
 
     def _path(self, version: str) -> str:
-        return f"/apis/{GROUP}/{version}/namespaces/{self._namespace}/drops/one"
+        return f"/apis/{GROUP}/{version}/namespaces/{self._namespace}/widgets/one"
 
-    def _ask(self, path: str, body: Any, language: str) -> Any:
-        response = self._api.call("PATCH", path, body, sends=language)
+    def _send(self, path: str, body: Any, content_type: str) -> Any:
+        response = self._api.call("PATCH", path, body, sends=content_type)
         assert response.status in (200, 201), response.body
         metadata = response.json()["metadata"]
         newest = f"{self._path('v1')}?resourceVersion={metadata['resourceVersion']}"
@@ -83,53 +83,60 @@ class Drop:
 
 
 @pytest.fixture
-def drop(control_plane: ControlPlane, namespace: str) -> Iterator[Drop]:
-    """An object in a version that is stored as it is, and served in another one, too."""
+def writer(control_plane: ControlPlane, namespace: str) -> Iterator[WidgetWriter]:
+    """A writer of an object of a kind with a stored and another version."""
     with control_plane.caller() as api:
         api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
-        paths = [f"/apis/{GROUP}/{version}/drops" for version in ("v1", "v1beta1")]
+        paths = [f"/apis/{GROUP}/{version}/widgets" for version in ("v1", "v1beta1")]
         wait_until = SystemClock().monotonic() + DEADLINE_SECONDS
         while not all(api.call("GET", path).status == 200 for path in paths):
             assert SystemClock().monotonic() < wait_until
             threading.Event().wait(POLL_SECONDS)
-        yield Drop(api, namespace)
+        yield WidgetWriter(api, namespace)
 
 
 def version_of(metadata: Any) -> str:
     return str(metadata["resourceVersion"])
 
 
-def test_an_equal_apply_of_unknown_fields_is_a_write_each_time(drop: Drop) -> None:
-    drop.apply(spec={})
+def test_an_equal_apply_of_unknown_fields_is_a_write_each_time(writer: WidgetWriter) -> None:
+    writer.apply(spec={})
 
-    responses = [drop.apply(part="/status", status={"lost": 1}) for _ in range(3)]
+    responses = [writer.apply(subresource="/status", status={"unknown": 1}) for _ in range(3)]
 
     assert len({version_of(each) for each in responses}) == 3
     assert {each["generation"] for each in responses} == {1}
 
 
-@pytest.mark.parametrize("part", ["", "/status"])
-def test_the_first_write_that_changes_nothing_removes_unknown_fields(drop: Drop, part: str) -> None:
-    lost = drop.apply(spec={"lost": 1})
+@pytest.mark.parametrize("subresource", ["", "/status"])
+def test_the_first_write_that_changes_nothing_removes_unknown_fields(
+    writer: WidgetWriter, subresource: str
+) -> None:
+    unknown = writer.apply(spec={"unknown": 1})
 
-    first, second = drop.merge({}, part=part), drop.merge({}, part=part)
+    first, second = (
+        writer.merge({}, subresource=subresource),
+        writer.merge({}, subresource=subresource),
+    )
 
-    assert version_of(lost) != version_of(first) == version_of(second)
-    assert lost["generation"] == first["generation"]
-    assert lost["managedFields"] == first["managedFields"]
+    assert version_of(unknown) != version_of(first) == version_of(second)
+    assert unknown["generation"] == first["generation"]
+    assert unknown["managedFields"] == first["managedFields"]
 
 
-def test_an_apply_in_a_version_that_is_not_stored_is_a_write_once_a_second(drop: Drop) -> None:
-    """Conversion prunes what is stored. The time in managedFields is all that differs then."""
-    drop.apply(version="v1beta1", spec={})
+def test_an_apply_in_a_version_that_is_not_stored_is_a_write_once_a_second(
+    writer: WidgetWriter,
+) -> None:
+    """Conversion prunes the stored object, so only the time in managedFields differs."""
+    writer.apply(version="v1beta1", spec={})
     clock = SystemClock()
     wait_until = clock.monotonic() + DEADLINE_SECONDS
-    last = drop.apply(version="v1beta1", part="/status", status={"lost": 1})
+    last = writer.apply(version="v1beta1", subresource="/status", status={"unknown": 1})
     written: set[bool] = set()
 
     while written != {False, True}:
         assert clock.monotonic() < wait_until
-        metadata = drop.apply(version="v1beta1", part="/status", status={"lost": 1})
+        metadata = writer.apply(version="v1beta1", subresource="/status", status={"unknown": 1})
         is_later = time_of(metadata) != time_of(last)
         assert (version_of(metadata) != version_of(last)) is is_later
         written.add(is_later)

@@ -19,25 +19,25 @@ def rule(verbs: str, resource: str, *, group: str = "") -> dict[str, Any]:
 
 
 PODS, SECRETS = rule("get", "pods"), rule("get,list", "secrets")
-MAKER = [
+USER_RULES = [
     PODS,
     rule("create,update,patch,get", "roles", group=GROUP),
     rule("create,update,patch,get", "rolebindings", group=GROUP),
 ]
 
 
-class Maker:
-    """An account that may write roles and bindings of one namespace, and get pods there."""
+class LimitedUser:
+    """A user with permissions for pods, roles and role bindings in one namespace."""
 
     def __init__(self, cluster: ControlPlane, admin: HttpCaller, namespace: str) -> None:
-        self.name = f"maker-of-{namespace}"
+        self.name = f"user-of-{namespace}"
         self.cluster = cluster
         self.admin = admin
         self.roles = f"{RBAC}/namespaces/{namespace}"
-        self.may("maker", MAKER)
+        self.grant("user", USER_RULES)
 
-    def may(self, name: str, rules: list[dict[str, Any]]) -> None:
-        """Give the maker a role, and wait until the server knows it."""
+    def grant(self, name: str, rules: list[dict[str, Any]]) -> None:
+        """Grant the user a role, and wait until the server applies it."""
         self.admin.call("POST", f"{self.roles}/roles", role(name, *rules))
         self.admin.call("POST", f"{self.roles}/rolebindings", binding(name, to=self.name))
         last = rules[-1]
@@ -54,12 +54,12 @@ class Maker:
                 break
 
     def write(self, plural: str, obj: dict[str, Any], *, method: str = "POST") -> HttpResponse:
-        which = "" if method == "POST" else f"/{obj['metadata']['name']}"
-        given = self.cluster.credentials.admin_token
+        suffix = "" if method == "POST" else f"/{obj['metadata']['name']}"
+        token = self.cluster.credentials.admin_token
         with open_caller(
-            self.cluster, token=given, headers={"Impersonate-User": self.name}
+            self.cluster, token=token, headers={"Impersonate-User": self.name}
         ) as caller:
-            return caller.call(method, f"{self.roles}/{plural}{which}", obj)
+            return caller.call(method, f"{self.roles}/{plural}{suffix}", obj)
 
 
 def role(name: str, *rules: dict[str, Any]) -> dict[str, Any]:
@@ -75,14 +75,14 @@ def binding(name: str, *, to: str, kind: str = "Role") -> dict[str, Any]:
 
 
 @pytest.fixture
-def maker(control_plane: ControlPlane, namespace: str) -> Iterator[Maker]:
+def user(control_plane: ControlPlane, namespace: str) -> Iterator[LimitedUser]:
     with control_plane.caller() as admin:
-        yield Maker(control_plane, admin, namespace)
+        yield LimitedUser(control_plane, admin, namespace)
 
 
-def not_held(maker: Maker, what: str, *rights: str) -> str:
+def escalation_error(user: LimitedUser, what: str, *rights: str) -> str:
     return (
-        f'{what} is forbidden: user "{maker.name}" (groups=["system:authenticated"]) is attempting'
+        f'{what} is forbidden: user "{user.name}" (groups=["system:authenticated"]) is attempting'
         " to grant RBAC permissions not currently held:\n" + "\n".join(rights)
     )
 
@@ -90,66 +90,71 @@ def not_held(maker: Maker, what: str, *rights: str) -> str:
 ALL_SECRETS = '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}'
 
 
-def test_a_role_can_be_written_by_a_user_with_its_permissions(maker: Maker) -> None:
-    held = maker.write("roles", role("held", PODS))
-    more = maker.write("roles", role("more", PODS, SECRETS))
-    raised = maker.write("roles", role("held", SECRETS), method="PUT")
+def test_a_role_can_be_written_by_a_user_with_its_permissions(user: LimitedUser) -> None:
+    allowed = user.write("roles", role("allowed", PODS))
+    escalating_role = user.write("roles", role("escalating-role", PODS, SECRETS))
+    escalating_update = user.write("roles", role("allowed", SECRETS), method="PUT")
 
-    assert held.status == 201
-    sentence = not_held(maker, f'roles.{GROUP} "more"', ALL_SECRETS)
-    assert (more.status, more.json()["message"]) == (403, sentence)
-    sentence = not_held(maker, f'roles.{GROUP} "held"', ALL_SECRETS)
-    assert (raised.status, raised.json()["message"]) == (403, sentence)
+    assert allowed.status == 201
+    message = escalation_error(user, f'roles.{GROUP} "escalating-role"', ALL_SECRETS)
+    assert (escalating_role.status, escalating_role.json()["message"]) == (403, message)
+    message = escalation_error(user, f'roles.{GROUP} "allowed"', ALL_SECRETS)
+    assert (escalating_update.status, escalating_update.json()["message"]) == (403, message)
 
 
-def test_a_role_can_be_bound_by_a_user_with_its_permissions(maker: Maker) -> None:
-    maker.admin.call("POST", f"{maker.roles}/roles", role("held", PODS))
+def test_a_role_can_be_bound_by_a_user_with_its_permissions(user: LimitedUser) -> None:
+    user.admin.call("POST", f"{user.roles}/roles", role("allowed", PODS))
 
-    held = maker.write("rolebindings", binding("held", to="kim"))
-    admin = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
-    gone = maker.write("rolebindings", binding("gone", to="kim", kind="ClusterRole"))
+    allowed = user.write("rolebindings", binding("allowed", to="kim"))
+    admin = user.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
+    missing_role = user.write("rolebindings", binding("missing", to="kim", kind="ClusterRole"))
 
-    assert held.status == 201
-    assert admin.json()["message"] == not_held(
-        maker,
+    assert allowed.status == 201
+    assert admin.json()["message"] == escalation_error(
+        user,
         f'rolebindings.{GROUP} "cluster-admin"',
         '{APIGroups:["*"], Resources:["*"], Verbs:["*"]}',
         '{NonResourceURLs:["*"], Verbs:["*"]}',
     )
-    assert (gone.status, gone.json()["message"]) == (404, f'rolebindings.{GROUP} "gone" not found')
+    assert (missing_role.status, missing_role.json()["message"]) == (
+        404,
+        f'rolebindings.{GROUP} "missing" not found',
+    )
 
 
-def test_a_binding_to_a_role_without_a_name_is_a_bad_request(maker: Maker) -> None:
+def test_a_binding_to_a_role_without_a_name_is_a_bad_request(user: LimitedUser) -> None:
     no_subject = {**binding("any", to="kim", kind="ClusterRole")}
     no_subject["roleRef"] = {**no_subject["roleRef"], "name": ""}
 
-    response = maker.write("rolebindings", no_subject)
+    response = user.write("rolebindings", no_subject)
 
     assert (response.status, response.json()["message"]) == (400, "Name parameter required.")
 
 
-def test_a_denial_names_bound_roles_that_do_not_exist(maker: Maker) -> None:
-    maker.admin.call("POST", f"{maker.roles}/rolebindings", binding("lost", to=maker.name))
+def test_a_denial_names_bound_roles_that_do_not_exist(user: LimitedUser) -> None:
+    user.admin.call("POST", f"{user.roles}/rolebindings", binding("lost", to=user.name))
 
     message = ""
     for _ in range(MAX_REQUESTS):
-        message = maker.write("roles", role("more", SECRETS)).json()["message"]
+        message = user.write("roles", role("escalating-role", SECRETS)).json()["message"]
         if "resolution errors" in message:
             break
 
     problem = f'; resolution errors: [roles.{GROUP} "lost" not found]'
-    assert message == not_held(maker, f'roles.{GROUP} "more"', ALL_SECRETS) + problem
+    assert (
+        message == escalation_error(user, f'roles.{GROUP} "escalating-role"', ALL_SECRETS) + problem
+    )
 
 
-def test_a_user_with_the_escalate_verb_writes_any_role(maker: Maker) -> None:
-    maker.may("escalating", [rule("escalate", "roles", group=GROUP)])
+def test_a_user_with_the_escalate_verb_writes_any_role(user: LimitedUser) -> None:
+    user.grant("escalating", [rule("escalate", "roles", group=GROUP)])
 
-    assert maker.write("roles", role("more", SECRETS)).status == 201
+    assert user.write("roles", role("escalating-role", SECRETS)).status == 201
 
 
-def test_a_user_with_the_bind_verb_binds_any_role(maker: Maker) -> None:
-    maker.may("binding", [rule("bind", "clusterroles", group=GROUP)])
+def test_a_user_with_the_bind_verb_binds_any_role(user: LimitedUser) -> None:
+    user.grant("binding", [rule("bind", "clusterroles", group=GROUP)])
 
-    response = maker.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
+    response = user.write("rolebindings", binding("cluster-admin", to="kim", kind="ClusterRole"))
 
     assert response.status == 201

@@ -1,4 +1,4 @@
-"""Evictions: what a disruption budget allows, its status, and the Pod's end."""
+"""Evictions: disruption budgets, their statuses, and deleted Pods."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,20 +9,20 @@ from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 
 MERGE = "application/merge-patch+json"
-NOT_NOW = "Cannot evict pod as it would violate the pod's disruption budget."
+BUDGET_VIOLATED = "Cannot evict pod as it would violate the pod's disruption budget."
 FAILED = {"type": "DisruptionAllowed", "status": "False", "message": "why not"}
 
 
-class Evictions:
-    """Pods of one namespace, all under the same budgets."""
+class EvictionRequests:
+    """Pods and disruption budgets of one namespace, and evictions."""
 
     def __init__(self, admin: HttpCaller, namespace: str) -> None:
         self.admin = admin
         self.pods = f"/api/v1/namespaces/{namespace}/pods"
         self.budgets = f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets"
 
-    def run(self, name: str, *, phase: str = "Running", ready: bool = True) -> None:
-        spec = {"nodeName": "here", "containers": [{"name": "main", "image": "image"}]}
+    def create_pod(self, name: str, *, phase: str = "Running", ready: bool = True) -> None:
+        spec = {"nodeName": "node", "containers": [{"name": "main", "image": "image"}]}
         labels = {"app": "web"}
         self.admin.call(
             "POST", self.pods, {"metadata": {"name": name, "labels": labels}, "spec": spec}
@@ -32,16 +32,16 @@ class Evictions:
         path = f"{self.pods}/{name}/status"
         assert self.admin.call("PATCH", path, {"status": status}, sends=MERGE).status == 200
 
-    def allow(
+    def create_budget(
         self, count: int, *, name: str = "budget", policy: str | None = None, **status: Any
     ) -> None:
         spec: dict[str, Any] = {"selector": {"matchLabels": {"app": "web"}}, "maxUnavailable": 1}
         if policy is not None:
             spec["unhealthyPodEvictionPolicy"] = policy
         self.admin.call("POST", self.budgets, {"metadata": {"name": name}, "spec": spec})
-        said = {"observedGeneration": 1, "disruptionsAllowed": count, **status}
+        budget_status = {"observedGeneration": 1, "disruptionsAllowed": count, **status}
         path = f"{self.budgets}/{name}/status"
-        assert self.admin.call("PATCH", path, {"status": said}, sends=MERGE).status == 200
+        assert self.admin.call("PATCH", path, {"status": budget_status}, sends=MERGE).status == 200
 
     def evict(self, name: str, *, query: str = "", **options: Any) -> HttpResponse:
         body = {
@@ -60,14 +60,14 @@ class Evictions:
 
 
 @pytest.fixture
-def evictions(control_plane: ControlPlane, namespace: str) -> Iterator[Evictions]:
+def evictions(control_plane: ControlPlane, namespace: str) -> Iterator[EvictionRequests]:
     with control_plane.caller() as admin:
-        yield Evictions(admin, namespace)
+        yield EvictionRequests(admin, namespace)
 
 
-def test_an_eviction_decrements_disruptions_allowed(evictions: Evictions) -> None:
-    evictions.run("web")
-    evictions.allow(1)
+def test_an_eviction_decrements_disruptions_allowed(evictions: EvictionRequests) -> None:
+    evictions.create_pod("web")
+    evictions.create_budget(1)
 
     response = evictions.evict("web")
 
@@ -88,7 +88,7 @@ def test_an_eviction_decrements_disruptions_allowed(evictions: Evictions) -> Non
     )
 
 
-WHY_NOT: list[tuple[dict[str, Any], str]] = [
+BUDGET_ERRORS: list[tuple[dict[str, Any], str]] = [
     (
         {"desiredHealthy": 2, "currentHealthy": 2},
         "The disruption budget budget needs 2 healthy pods and has 2 currently",
@@ -110,27 +110,31 @@ WHY_NOT: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "why"), WHY_NOT)
+@pytest.mark.parametrize(("status", "why"), BUDGET_ERRORS)
 def test_an_exhausted_budget_is_an_error_with_the_reason(
-    status: dict[str, Any], why: str, evictions: Evictions
+    status: dict[str, Any], why: str, evictions: EvictionRequests
 ) -> None:
     for each in status.get("conditions", ()):
         each["lastTransitionTime"] = "2026-01-01T00:00:00Z"
-    evictions.run("web")
-    evictions.allow(0, **status)
+    evictions.create_pod("web")
+    evictions.create_budget(0, **status)
 
     response = evictions.evict("web")
 
     body = response.json()
-    assert (response.status, body["reason"], body["message"]) == (429, "TooManyRequests", NOT_NOW)
+    assert (response.status, body["reason"], body["message"]) == (
+        429,
+        "TooManyRequests",
+        BUDGET_VIOLATED,
+    )
     assert body["details"] == {"causes": [{"reason": "DisruptionBudget", "message": why}]}
 
 
 def test_a_budget_that_no_controller_has_observed_yet_is_an_error_with_retry_after(
-    evictions: Evictions,
+    evictions: EvictionRequests,
 ) -> None:
-    evictions.run("web")
-    evictions.allow(1, observedGeneration=0)
+    evictions.create_pod("web")
+    evictions.create_budget(1, observedGeneration=0)
 
     response = evictions.evict("web")
 
@@ -142,18 +146,20 @@ def test_a_budget_that_no_controller_has_observed_yet_is_an_error_with_retry_aft
 
 
 @pytest.mark.parametrize("phase", ["Pending", "Succeeded", "Failed"])
-def test_a_pod_that_is_not_running_is_evicted_without_a_charge_to_the_budget(
-    phase: str, evictions: Evictions
+def test_a_pod_that_is_not_running_is_evicted_without_a_disruption_of_the_budget(
+    phase: str, evictions: EvictionRequests
 ) -> None:
-    evictions.run("web", phase=phase)
-    evictions.allow(0)
+    evictions.create_pod("web", phase=phase)
+    evictions.create_budget(0)
 
     assert evictions.evict("web").status == 201
 
 
-def test_a_terminating_pod_is_evicted_without_a_charge_to_the_budget(evictions: Evictions) -> None:
-    evictions.run("web")
-    evictions.allow(1)
+def test_a_terminating_pod_is_evicted_without_a_disruption_of_the_budget(
+    evictions: EvictionRequests,
+) -> None:
+    evictions.create_pod("web")
+    evictions.create_budget(1)
     evictions.evict("web")
 
     assert evictions.evict("web").status == 201
@@ -170,10 +176,10 @@ UNREADY: list[tuple[dict[str, Any], int]] = [
 
 @pytest.mark.parametrize(("budget", "status"), UNREADY)
 def test_the_unhealthy_pod_eviction_policy_decides_about_an_unready_pod(
-    budget: dict[str, Any], status: int, evictions: Evictions
+    budget: dict[str, Any], status: int, evictions: EvictionRequests
 ) -> None:
-    evictions.run("web", ready=False)
-    evictions.allow(0, **budget)
+    evictions.create_pod("web", ready=False)
+    evictions.create_budget(0, **budget)
 
     response = evictions.evict("web")
 
@@ -181,10 +187,10 @@ def test_the_unhealthy_pod_eviction_policy_decides_about_an_unready_pod(
     assert "disruptedPods" not in evictions.budget()["status"]
 
 
-def test_a_pod_under_two_budgets_is_not_evicted(evictions: Evictions) -> None:
-    evictions.run("web")
-    evictions.allow(1)
-    evictions.allow(1, name="another")
+def test_a_pod_under_two_budgets_is_not_evicted(evictions: EvictionRequests) -> None:
+    evictions.create_pod("web")
+    evictions.create_budget(1)
+    evictions.create_budget(1, name="another")
 
     response = evictions.evict("web")
 
@@ -195,9 +201,9 @@ def test_a_pod_under_two_budgets_is_not_evicted(evictions: Evictions) -> None:
     )
 
 
-def test_a_dry_run_does_not_charge_the_budget(evictions: Evictions) -> None:
-    evictions.run("web")
-    evictions.allow(1)
+def test_a_dry_run_does_not_change_the_budget(evictions: EvictionRequests) -> None:
+    evictions.create_pod("web")
+    evictions.create_budget(1)
 
     by_query = evictions.evict("web", query="?dryRun=All")
     by_options = evictions.evict("web", dryRun=["All"])
@@ -208,15 +214,16 @@ def test_a_dry_run_does_not_charge_the_budget(evictions: Evictions) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "word"), [({"uid": "x"}, "UID"), ({"resourceVersion": "1"}, "ResourceVersion")]
+    ("preconditions", "word"),
+    [({"uid": "x"}, "UID"), ({"resourceVersion": "1"}, "ResourceVersion")],
 )
-def test_an_eviction_with_a_stale_uid_is_refused_and_charged(
-    wanted: dict[str, str], word: str, evictions: Evictions
+def test_an_eviction_with_a_stale_precondition_is_rejected_but_changes_the_budget(
+    preconditions: dict[str, str], word: str, evictions: EvictionRequests
 ) -> None:
-    evictions.run("web")
-    evictions.allow(1)
+    evictions.create_pod("web")
+    evictions.create_budget(1)
 
-    response = evictions.evict("web", preconditions=wanted)
+    response = evictions.evict("web", preconditions=preconditions)
 
     start = f'Operation cannot be fulfilled on Pod "web": the {word} in the precondition'
     assert response.status == 409
@@ -224,10 +231,12 @@ def test_an_eviction_with_a_stale_uid_is_refused_and_charged(
     assert evictions.budget()["status"]["disruptionsAllowed"] == 0
 
 
-def test_too_many_evictions_that_no_controller_observed_are_refused(evictions: Evictions) -> None:
-    evictions.run("web")
-    noticed = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
-    evictions.allow(1, disruptedPods=noticed)
+def test_too_many_evictions_that_no_controller_observed_are_rejected(
+    evictions: EvictionRequests,
+) -> None:
+    evictions.create_pod("web")
+    disrupted = {f"pod-{number}": "2026-01-01T00:00:00Z" for number in range(2001)}
+    evictions.create_budget(1, disruptedPods=disrupted)
 
     response = evictions.evict("web")
 
@@ -238,8 +247,8 @@ def test_too_many_evictions_that_no_controller_observed_are_refused(evictions: E
     )
 
 
-def test_an_eviction_has_the_name_of_its_pod(evictions: Evictions) -> None:
-    evictions.run("web")
+def test_an_eviction_has_the_name_of_its_pod(evictions: EvictionRequests) -> None:
+    evictions.create_pod("web")
     path = f"{evictions.pods}/web/eviction"
 
     unnamed = evictions.admin.call("POST", path, {})

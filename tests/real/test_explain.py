@@ -15,8 +15,8 @@ POD, POD_LIST = "io.k8s.api.core.v1.Pod", "io.k8s.api.core.v1.PodList"
 
 
 @pytest.fixture
-async def published(control_plane: ControlPlane, widgets: None) -> None:
-    """The documents know Widgets, which takes the real server a moment."""
+async def published_documents(control_plane: ControlPlane, widgets: None) -> None:
+    """Wait until the OpenAPI documents have Widgets, which the real server publishes late."""
     with control_plane.caller() as server:
         while WIDGET not in server.call("GET", "/openapi/v2").json()["definitions"] or (
             server.call("GET", f"/openapi/v3/apis/{GROUP}/v1").status != 200
@@ -25,7 +25,7 @@ async def published(control_plane: ControlPlane, widgets: None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "said"),
+    ("field", "description"),
     [
         ("configmap", "ConfigMap holds configuration data for pods to consume."),
         ("configmap.data", "Each key must consist of"),
@@ -38,15 +38,15 @@ async def published(control_plane: ControlPlane, widgets: None) -> None:
     ],
 )
 async def test_explain_prints_the_description_of_a_kind_or_field(
-    what: str, said: str, control_plane: ControlPlane, published: None
+    field: str, description: str, control_plane: ControlPlane, published_documents: None
 ) -> None:
-    found = " ".join(control_plane.kubectl("explain", what).split())
+    found = " ".join(control_plane.kubectl("explain", field).split())
 
-    assert said in found
+    assert description in found
 
 
 async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_documents(
-    control_plane: ControlPlane, published: None
+    control_plane: ControlPlane, published_documents: None
 ) -> None:
     with control_plane.caller() as server:
         v2 = server.call("GET", "/openapi/v2").json()["definitions"]
@@ -65,19 +65,19 @@ async def test_a_custom_kind_and_its_list_are_described_like_others_in_both_docu
 def test_without_the_package_explain_prints_only_types(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # One of its name that has nothing in it hides the one that is installed.
+    # An empty package of the same name hides the installed one.
     (tmp_path / "kubernetes_validate").mkdir()
     (tmp_path / "kubernetes_validate" / "__init__.py").touch()
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    with running(tmp_path, "--no-workloads") as up:
-        found = Kubectl(server=up, namespace="default", home=tmp_path)("explain", "configmap")
+    with running(tmp_path, "--no-workloads") as server:
+        found = Kubectl(server=server, namespace="default", home=tmp_path)("explain", "configmap")
 
     assert "data\t<map[string]string>" in found
     assert "holds configuration data" not in found
 
 
 def text(schema: Any) -> str:
-    said = schema["description"]
-    assert said
-    return str(said)
+    description = schema["description"]
+    assert description
+    return str(description)
