@@ -113,7 +113,7 @@ class ProxiedOperator:
         environment = ManagerEnvironment(
             connect=self._connect,
             namespace=self._namespace,
-            hostname="here",
+            hostname="localhost",
             server=self._proxy.url,
             clock=SystemClock(),
             rng=Random(0),

@@ -94,7 +94,7 @@ class Operator:
         environment = ManagerEnvironment(
             connect=self._connect,
             namespace=self._namespace,
-            hostname="here",
+            hostname="localhost",
             clock=clock,
             rng=Random(0),
             observe=fan_out(self.seen, MetricsObserver(self.registry, clock=clock)),

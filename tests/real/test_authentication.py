@@ -93,10 +93,10 @@ async def test_an_unknown_token_is_rejected_and_appears_in_no_error(
 async def test_a_client_certificate_can_be_read_from_files(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    given = control_plane.credentials
+    credentials = control_plane.credentials
     files = {
-        "client-certificate": str(given.client_certificate_file),
-        "client-key": str(given.client_key_file),
+        "client-certificate": str(credentials.client_certificate_file),
+        "client-key": str(credentials.client_key_file),
     }
 
     user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=files)))
@@ -125,7 +125,7 @@ async def test_a_request_is_retried_with_a_rotated_token_after_a_401(
 async def test_a_request_is_retried_with_rotated_certificate_files_after_a_401(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    given = control_plane.credentials
+    credentials = control_plane.credentials
     untrusted = Authority().client("untrusted")
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     certificate.write_bytes(untrusted.certificate)
@@ -136,8 +136,8 @@ async def test_a_request_is_retried_with_rotated_certificate_files_after_a_401(
     async with connect(config, clock=SystemClock(), rng=Random(0), observe=ignore) as client:
         with pytest.raises(Unauthorized):
             await authenticated_user(client)
-        certificate.write_bytes(given.client_certificate_file.read_bytes())
-        key.write_bytes(given.client_key_file.read_bytes())
+        certificate.write_bytes(credentials.client_certificate_file.read_bytes())
+        key.write_bytes(credentials.client_key_file.read_bytes())
         user = await authenticated_user(client)
 
     assert user.username == "certificate"
@@ -149,9 +149,9 @@ async def test_an_exec_plugin_provides_a_token(
 ) -> None:
     token = control_plane.credentials.admin_token
     source = printing(exec_credential(token=token, api_version=version))
-    given = exec_user(tmp_path, source, api_version=version)
+    kubeconfig_user = exec_user(tmp_path, source, api_version=version)
 
-    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=kubeconfig_user)))
 
     assert user.username == "admin"
 
@@ -166,9 +166,9 @@ async def test_an_exec_plugin_provides_a_certificate(
             clientKeyData=credentials.client_key_file.read_text(),
         )
     )
-    given = exec_user(tmp_path, source)
+    kubeconfig_user = exec_user(tmp_path, source)
 
-    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=kubeconfig_user)))
 
     assert user.username == "certificate"
 
@@ -202,7 +202,7 @@ async def test_an_exec_plugin_runs_again_after_a_401_to_its_certificate(
 async def test_a_kubeconfig_impersonates_a_user_with_groups_and_extras(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    given = {
+    kubeconfig_user = {
         "token": control_plane.credentials.admin_token,
         "as": "jane",
         "as-uid": "u-1",
@@ -210,7 +210,7 @@ async def test_a_kubeconfig_impersonates_a_user_with_groups_and_extras(
         "as-user-extra": {"example.com/scope": ["view", "edit"]},
     }
 
-    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=given)))
+    user = await user_of(config_of(kubeconfig(control_plane, tmp_path, user=kubeconfig_user)))
 
     assert (user.username, user.uid) == ("jane", "u-1")
     assert {"developers", "testers"} <= set(user.groups or ())
@@ -262,15 +262,19 @@ async def test_a_server_certificate_of_another_ca_is_rejected(
 async def test_tls_server_name_of_the_kubeconfig_overrides_the_hostname(
     control_plane: RealControlPlane, tmp_path: Path
 ) -> None:
-    given = {"token": control_plane.credentials.admin_token}
+    kubeconfig_user = {"token": control_plane.credentials.admin_token}
 
     expected = config_of(
-        kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "localhost"})
+        kubeconfig(
+            control_plane, tmp_path, user=kubeconfig_user, cluster={"tls-server-name": "localhost"}
+        )
     )
     assert (await user_of(expected)).username == "admin"
 
     unexpected = config_of(
-        kubeconfig(control_plane, tmp_path, user=given, cluster={"tls-server-name": "elsewhere"})
+        kubeconfig(
+            control_plane, tmp_path, user=kubeconfig_user, cluster={"tls-server-name": "elsewhere"}
+        )
     )
     with pytest.raises(CertificateRefused):
         await user_of(unexpected)

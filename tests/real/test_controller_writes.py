@@ -39,7 +39,7 @@ async def controller(
 
 
 @pytest.fixture
-async def blind(
+async def uncached(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> AsyncIterator[ControllerWriter]:
     """A writer whose cache selects a label that no ConfigMap has."""
@@ -141,7 +141,7 @@ async def test_a_child_replaced_by_another_client_is_a_conflict_and_then_not_our
     owner = await an_owner(controller.client, namespace)
     first = await controller.apply_owned(settings(namespace, color="blue"), owner)
     await controller.client.delete(ConfigMap, "settings", namespace=namespace)
-    await controller.client.create(settings(namespace, color="theirs"))
+    await controller.client.create(settings(namespace, color="other"))
 
     with pytest.raises((Conflict, NotOurs)):
         await controller.apply_owned(settings(namespace, color="red"), owner)
@@ -149,22 +149,22 @@ async def test_a_child_replaced_by_another_client_is_a_conflict_and_then_not_our
     with pytest.raises(NotOurs):
         await controller.apply_owned(settings(namespace, color="red"), owner)
 
-    assert (await stored(controller.client, namespace)).data == {"color": "theirs"}
+    assert (await stored(controller.client, namespace)).data == {"color": "other"}
 
 
 @pytest.mark.parametrize("child_of_kind", CHILDREN)
 async def test_an_object_of_another_controller_raises_not_ours(
     controller: ControllerWriter, namespace: str, child_of_kind: Any
 ) -> None:
-    ours, theirs = [
-        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    owner, other_owner = [
+        await an_owner(controller.client, namespace, name) for name in ("owner", "other")
     ]
-    await controller.apply_owned(child_of_kind(namespace, color="blue"), theirs)
+    await controller.apply_owned(child_of_kind(namespace, color="blue"), other_owner)
 
     with pytest.raises(NotOurs) as error:
-        await controller.apply_owned(child_of_kind(namespace, color="red"), ours, adopt=True)
+        await controller.apply_owned(child_of_kind(namespace, color="red"), owner, adopt=True)
 
-    assert error.value.actual_controller == f"ConfigMap {namespace}/theirs"
+    assert error.value.actual_controller == f"ConfigMap {namespace}/other"
     assert (await stored(controller.client, namespace)).data == {"color": "blue"}
 
 
@@ -202,30 +202,30 @@ async def test_adoption_does_not_take_fields_of_other_managers(
 
 @pytest.mark.parametrize("data", [{"color": "red"}, {"age": "7"}])
 async def test_an_object_that_is_not_in_the_cache_is_not_taken_over(
-    blind: ControllerWriter, namespace: str, data: dict[str, str]
+    uncached: ControllerWriter, namespace: str, data: dict[str, str]
 ) -> None:
     # Not even without a conflict: an owner reference would let the garbage collector delete it.
-    owner = await an_owner(blind.client, namespace)
-    await blind.client.create(settings(namespace, color="blue"))
+    owner = await an_owner(uncached.client, namespace)
+    await uncached.client.create(settings(namespace, color="blue"))
 
     with pytest.raises(NotOurs) as error:
-        await blind.apply_owned(settings(namespace, **data), owner)
+        await uncached.apply_owned(settings(namespace, **data), owner)
 
-    left = await stored(blind.client, namespace)
+    left = await stored(uncached.client, namespace)
     assert (left.data, left.metadata.owner_references) == ({"color": "blue"}, None)
     assert error.value.fields == (("data.color",) if "color" in data else ())
 
 
 async def test_an_owned_child_that_is_not_in_the_cache_is_applied(
-    blind: ControllerWriter, namespace: str
+    uncached: ControllerWriter, namespace: str
 ) -> None:
-    owner = await an_owner(blind.client, namespace)
-    await blind.apply_owned(settings(namespace, color="blue"), owner)
-    await blind.client.patch(
+    owner = await an_owner(uncached.client, namespace)
+    await uncached.apply_owned(settings(namespace, color="blue"), owner)
+    await uncached.client.patch(
         ConfigMap, "settings", MergePatch({"data": {"color": "red"}}), namespace=namespace
     )
 
-    again = await blind.apply_owned(settings(namespace, color="blue"), owner)
+    again = await uncached.apply_owned(settings(namespace, color="blue"), owner)
 
     assert again.data == {"color": "blue"}
 
@@ -233,17 +233,17 @@ async def test_an_owned_child_that_is_not_in_the_cache_is_applied(
 async def test_not_ours_names_a_controller_that_was_set_by_another_client(
     controller: ControllerWriter, namespace: str
 ) -> None:
-    ours, theirs = [
-        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    owner, other_owner = [
+        await an_owner(controller.client, namespace, name) for name in ("owner", "other")
     ]
-    await controller.apply_owned(settings(namespace, color="blue"), ours)
-    body = {"metadata": {"ownerReferences": [_reference(theirs)]}}
+    await controller.apply_owned(settings(namespace, color="blue"), owner)
+    body = {"metadata": {"ownerReferences": [_reference(other_owner)]}}
     await controller.client.patch(ConfigMap, "settings", MergePatch(body), namespace=namespace)
 
     with pytest.raises(NotOurs) as error:
-        await controller.apply_owned(settings(namespace, color="red"), ours)
+        await controller.apply_owned(settings(namespace, color="red"), owner)
 
-    assert error.value.actual_controller == f"ConfigMap {namespace}/theirs"
+    assert error.value.actual_controller == f"ConfigMap {namespace}/other"
 
 
 def _reference(owner: core_v1.ConfigMap) -> dict[str, Any]:
@@ -406,26 +406,26 @@ async def test_only_the_object_that_was_read_is_deleted(
 async def test_only_unwanted_children_of_the_owner_are_deleted(
     controller: ControllerWriter, namespace: str
 ) -> None:
-    ours, theirs = [
-        await an_owner(controller.client, namespace, name) for name in ("ours", "theirs")
+    owner, other_owner = [
+        await an_owner(controller.client, namespace, name) for name in ("owner", "other")
     ]
-    for name, owner in (("a", ours), ("b", ours), ("c", theirs)):
-        await controller.apply_owned(config_map(namespace, name), owner)
-    await controller.apply_owned(widget(namespace, "w"), ours)
+    for name, child_owner in (("a", owner), ("b", owner), ("c", other_owner)):
+        await controller.apply_owned(config_map(namespace, name), child_owner)
+    await controller.apply_owned(widget(namespace, "w"), owner)
     held = config_map(namespace, "going")
     held = replace(held, metadata=replace(held.metadata, finalizers=("example.com/held",)))
-    going = await controller.apply_owned(held, ours)
+    going = await controller.apply_owned(held, owner)
     await controller.writer.delete(going, report=controller.report)
     controller.sent.clear()
     keep = {(ConfigMap, ObjectKey(namespace, "a"))}
 
-    await controller.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=controller.report)
-    await controller.writer.prune(ours, (ConfigMap, Widget), keep=keep, report=controller.report)
+    await controller.writer.prune(owner, (ConfigMap, Widget), keep=keep, report=controller.report)
+    await controller.writer.prune(owner, (ConfigMap, Widget), keep=keep, report=controller.report)
 
     assert controller.verbs == ["delete", "delete"]
     left = await controller.client.list(ConfigMap, namespace=namespace)
     names = {each.name for each in left.items} - {"kube-root-ca.crt"}
-    assert names == {"a", "c", "going", "ours", "theirs"}
+    assert names == {"a", "c", "going", "owner", "other"}
     patch = MergePatch({"metadata": {"finalizers": None}})
     await controller.client.patch(ConfigMap, "going", patch, namespace=namespace)
 
@@ -433,7 +433,7 @@ async def test_only_unwanted_children_of_the_owner_are_deleted(
 # Finalizers
 
 
-OURS = "example.com/us"
+FINALIZER = "example.com/us"
 
 
 @pytest.mark.parametrize("kind", [Widget, AnyWidget])
@@ -446,18 +446,20 @@ async def test_a_finalizer_is_added_and_removed_without_changing_others(
     )
     one = await controller.client.get(kind, "one", namespace=namespace)
 
-    with_ours = await controller.writer.add_finalizer(one, report=controller.report)
+    with_finalizer = await controller.writer.add_finalizer(one, report=controller.report)
     assert await controller.writer.add_finalizer(one, report=controller.report) is not None
     assert controller.verbs == ["patch"]
-    assert _finalizers(with_ours) == ["a.b/c", OURS]
+    assert _finalizers(with_finalizer) == ["a.b/c", FINALIZER]
 
     # Another write in between does not matter.
     await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"labels": {"a": "b"}}}), namespace=namespace
     )
-    without = await controller.writer.remove_finalizer(with_ours, report=controller.report)
-    assert without is not None
-    assert _finalizers(without) == ["a.b/c"]
+    without_finalizer = await controller.writer.remove_finalizer(
+        with_finalizer, report=controller.report
+    )
+    assert without_finalizer is not None
+    assert _finalizers(without_finalizer) == ["a.b/c"]
     await controller.client.patch(
         kind, "one", MergePatch({"metadata": {"finalizers": None}}), namespace=namespace
     )
@@ -543,7 +545,7 @@ async def test_a_hot_loop_report_names_the_other_client_and_the_fields(
 
 
 def _competing_patch(round: int) -> dict[str, Any]:
-    containers = [{"name": "main", "image": f"example.com/theirs:{round}"}]
+    containers = [{"name": "main", "image": f"example.com/other:{round}"}]
     return {"spec": {"replicas": 7, "template": {"spec": {"containers": containers}}}}
 
 

@@ -330,10 +330,10 @@ def test_a_dry_run_returns_the_object_converted_from_the_storage_version(
 ) -> None:
     path = f"{kind.path('v2')}?dryRun=All"
 
-    shown = kind.send("POST", path, kind.shape("v2", "a", width="3cm", color="blue"))
+    response = kind.send("POST", path, kind.shape("v2", "a", width="3cm", color="blue"))
 
-    assert shown.status == 201
-    assert shown.json()["spec"]["width"] == "3cm"
+    assert response.status == 201
+    assert response.json()["spec"]["width"] == "3cm"
     assert kind.get("v2", "a").status == 404
 
 
