@@ -4,7 +4,7 @@ import pytest
 
 from tests.real.kubectl_sessions.normal import (
     normal,
-    without_steps_on_the_way,
+    without_intermediate_states,
     without_unpublished_texts,
 )
 from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed
@@ -87,8 +87,8 @@ def test_a_uid_with_the_digits_of_a_port_is_a_uid() -> None:
 def test_only_the_end_of_a_rollout_is_kept() -> None:
     text = "Waiting for it: 1 of 3\nWaiting for it: 2 of 3\n"
 
-    assert without_steps_on_the_way(f"{text}done\n", done=True) == "done\n"
-    assert without_steps_on_the_way(text, done=False) == "Waiting for it: 2 of 3\n"
+    assert without_intermediate_states(f"{text}done\n", done=True) == "done\n"
+    assert without_intermediate_states(text, done=False) == "Waiting for it: 2 of 3\n"
 
 
 def test_a_session_is_parsed_line_by_line() -> None:

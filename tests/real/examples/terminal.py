@@ -13,9 +13,9 @@ from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 from tools.transcripts import Step, steps
 
-# Longer than anything takes on a busy machine.
-PATIENCE_SECONDS = 90.0
-LOOK_SECONDS = 0.2
+# More than any step takes on a busy machine.
+TIMEOUT_SECONDS = 90.0
+POLL_SECONDS = 0.2
 STEP_SECONDS = 60.0
 
 
@@ -38,18 +38,17 @@ class Terminal:
             "HOME": str(home),
             "PATH": f"{home / 'bin'}:{venv}:{os.environ['PATH']}",
             "PYTHONUNBUFFERED": "1",
-            # Others on this machine may have these ports, and no test waits for the lease of a dead
-            # leader.
+            # The ports may be in use, and no test waits for the lease of a dead leader.
             "STEERSMAN_HEALTH_ADDRESS": "",
             "STEERSMAN_METRICS_ADDRESS": "",
             "STEERSMAN_LEADER_ELECTION": "false",
         }
-        self._beside: list[subprocess.Popen[bytes]] = []
+        self._background: list[subprocess.Popen[bytes]] = []
 
     @property
     def log(self) -> Path:
-        """What those that go on beside have said."""
-        return self._inside.directory / "beside.log"
+        """The output of the background commands."""
+        return self._inside.directory / "background.log"
 
     async def follow(self, text: str) -> None:
         """Run the steps of a transcript and compare the output with it."""
@@ -57,22 +56,22 @@ class Terminal:
             await self.take(step)
 
     async def take(self, step: Step) -> None:
-        """Type one command; what only asks is asked until the answer is right."""
+        """Run one command; repeat a command that only reads until the output is right."""
         if step.stays:
             self.start(step.command.removesuffix(" &"))
             return
-        deadline = self._clock.monotonic() + PATIENCE_SECONDS
-        while not step.fits(said := self.run(step.command)):
+        deadline = self._clock.monotonic() + TIMEOUT_SECONDS
+        while not step.fits(output := self.run(step.command)):
             if not step.asks or self._clock.monotonic() > deadline:
                 shown = "\n".join(step.shown)
                 raise AssertionError(
-                    f"line {step.line}: $ {step.command}\n{said}\n--- should have been\n{shown}\n"
-                    f"--- and beside it\n{tail(self.log, lines=30)}"
+                    f"line {step.line}: $ {step.command}\n{output}\n--- expected\n{shown}\n"
+                    f"--- background commands\n{tail(self.log, lines=30)}"
                 )
-            await self._clock.sleep(LOOK_SECONDS)
+            await self._clock.sleep(POLL_SECONDS)
 
     def run(self, command: str) -> str:
-        """What it prints, errors included."""
+        """Run a command and return its output, errors included."""
         finished = subprocess.run(
             ["bash", "-c", command],
             cwd=self._directory,
@@ -87,27 +86,27 @@ class Terminal:
         return finished.stdout
 
     def start(self, command: str) -> subprocess.Popen[bytes]:
-        """Have it go on beside what comes next."""
+        """Start a command in the background."""
         process = self._inside.start(
             ["bash", "-c", f"cd {quote(str(self._directory))} && exec {command}"],
             log=self.log,
             environ=self._environ,
         )
-        self._beside.append(process)
+        self._background.append(process)
         return process
 
     def end_all(self) -> None:
         """Send Ctrl-C to all commands that still run."""
-        for each in self._beside:
+        for each in self._background:
             each.terminate()
-        for each in self._beside:
+        for each in self._background:
             each.wait(timeout=STEP_SECONDS)
-        self._beside.clear()
+        self._background.clear()
 
 
 @contextmanager
 def terminal(cluster: ControlPlane, *, directory: Path, clock: Clock) -> Iterator[Terminal]:
-    """A terminal in a directory, of which nothing is left when the block ends."""
+    """A terminal in a directory; its processes and files are removed when the block ends."""
     with open_sandbox(prefix="steersman-terminal-") as inside:
         opened = Terminal(cluster, inside, directory=directory, clock=clock)
         try:

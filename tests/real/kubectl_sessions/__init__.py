@@ -1,10 +1,10 @@
 """Sessions of kubectl, run on the real server and on the embedded one.
 
-Takes:     sessions, in the files of ``sessions/``, and two servers that no client has asked yet
-Gives:     the steps whose output, complaints or exit status are not the same on both
-Promises:  - what differs from run to run is replaced, and nothing else
-           - a step that differs does not keep the next ones from being compared
-Never:     excuses a difference, except texts of ``explain`` that only a real server has
+Takes:     sessions, in the files of ``sessions/``, and two new servers
+Gives:     the steps whose stdout, stderr or exit status differ
+Promises:  - only values that differ from run to run are replaced
+           - the steps after a difference are compared too
+Never:     ignores a difference, except texts of ``explain`` that only a real server has
 """
 
 from tests.real.kubectl_sessions.comparison import Difference, differences

@@ -5,7 +5,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic  # noqa: TID251 - a person wants to know how long it took
+from time import monotonic  # noqa: TID251 - for the printed duration
 
 from tests.real.kubectl_sessions.comparison import differences
 from tests.real.kubectl_sessions.pairs import (
@@ -23,21 +23,23 @@ from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="tests.real.kubectl_sessions")
-    parser.add_argument("names", nargs="*", help="of sessions; all of them if none is given")
-    parser.add_argument("--real-twice", action="store_true", help="the real server beside itself")
+    parser.add_argument("names", nargs="*", help="names of sessions; default: all")
+    parser.add_argument("--real-twice", action="store_true", help="compare two real servers")
     parser.add_argument(
-        "--workloads", action="store_true", help="our controllers beside the embedded server"
+        "--workloads",
+        action="store_true",
+        help="use steersman's controllers",
     )
-    parser.add_argument("--transcripts", type=Path, help="a directory for all that was said")
-    asked = parser.parse_args()
-    wanted = [each for each in all_sessions() if not asked.names or each.name in asked.names]
-    other = real if asked.real_twice else embedded
-    ours = "workloads" if asked.workloads else "controllers"
+    parser.add_argument("--transcripts", type=Path, help="directory for the transcripts")
+    options = parser.parse_args()
+    wanted = [each for each in all_sessions() if not options.names or each.name in options.names]
+    other = real if options.real_twice else embedded
+    selected = "workloads" if options.workloads else "controllers"
     differing = 0
     for kind in ("servers", "controllers", "workloads", "clusters"):
         needed = {"workloads": "controllers"}.get(kind, kind)
         sessions = [each for each in wanted if _needs(each) == needed]
-        if not sessions or (needed == "controllers" and kind != ours):
+        if not sessions or (needed == "controllers" and kind != selected):
             continue
         sides = {"workloads": WORKLOADS, "clusters": CLUSTERS}.get(kind, (real, other))
         with (
@@ -49,7 +51,7 @@ def main() -> None:
                 hashes_differ=kind in ("workloads", "clusters"),
             ) as pair,
         ):
-            differing += sum(_compare(each, pair, asked.transcripts) for each in sessions)
+            differing += sum(_compare(each, pair, options.transcripts) for each in sessions)
     sys.exit(1 if differing else 0)
 
 

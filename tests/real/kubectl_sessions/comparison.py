@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.real.kubectl_sessions.normal import (
     normal,
-    without_steps_on_the_way,
+    without_intermediate_states,
     without_unpublished_texts,
 )
 from tests.real.kubectl_sessions.runner import Outcome, Place
@@ -39,7 +39,7 @@ class Difference:
 
 
 def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outcome:
-    """The outcome, in the words that every server uses; with ``hashes``, every controller too."""
+    """The outcome without values of one server; with ``hashes``, without hashes of controllers."""
     names = {
         place.cluster.url: "<server>",
         place.cluster.url.removeprefix("https://"): "<address>",
@@ -51,7 +51,7 @@ def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outco
     if outcome.arguments[0] == "explain":
         stdout = without_unpublished_texts(stdout)
     if outcome.arguments[:2] == ("rollout", "status"):
-        stdout = without_steps_on_the_way(stdout, done=outcome.status == 0)
+        stdout = without_intermediate_states(stdout, done=outcome.status == 0)
     return Outcome(
         line=outcome.line,
         arguments=outcome.arguments,
@@ -64,7 +64,7 @@ def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outco
 def differences(
     session: Session, first: Sequence[Outcome], second: Sequence[Outcome]
 ) -> list[Difference]:
-    """Where two comparable tellings differ."""
+    """The steps whose comparable outcomes differ."""
     return [
         Difference(session=session.name, first=left, second=right)
         for left, right in zip(first, second, strict=True)

@@ -8,8 +8,8 @@ from typing import Any, Self
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller
 
-# How often it looks; a Pod's life takes a few looks.
-LOOK_SECONDS = 0.1
+# The poll interval; the life of a Pod takes a few polls.
+POLL_SECONDS = 0.1
 
 NODE = "stand-in"
 
@@ -20,8 +20,8 @@ class StandInKubelet:
     def __init__(self, cluster: ControlPlane, *, namespace: str) -> None:
         self._cluster = cluster
         self._pods = f"/api/v1/namespaces/{namespace}/pods"
-        self._over = threading.Event()
-        self._looking = threading.Lock()
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
         self._on = False
         self._thread: threading.Thread | None = None
 
@@ -34,13 +34,13 @@ class StandInKubelet:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._over.set()
+        self._stopped.set()
         if self._thread is not None:
             self._thread.join()
 
     def switch(self, *, on: bool) -> None:
-        """Begin, or stop, to run Pods; once off, nothing changes any more."""
-        with self._looking:
+        """Start or stop running Pods; when off, no Pod changes."""
+        with self._lock:
             self._on = on
         if on and self._thread is None:
             self._thread = threading.Thread(target=self._run, daemon=True)
@@ -48,21 +48,21 @@ class StandInKubelet:
 
     def _run(self) -> None:
         with self._cluster.caller() as server:
-            while not self._over.wait(LOOK_SECONDS):
-                with self._looking:
+            while not self._stopped.wait(POLL_SECONDS):
+                with self._lock:
                     if self._on:
-                        self._look(server)
+                        self._poll(server)
 
-    def _look(self, server: HttpCaller) -> None:
+    def _poll(self, server: HttpCaller) -> None:
         try:
             found = server.call("GET", self._pods)
             for pod in found.json().get("items", ()):
-                self._live(server, pod)
+                self._advance(server, pod)
         except (OSError, HTTPException):
-            # The server may be on its way out; the next look tells.
+            # The server may be stopping; the next poll reconnects.
             server.__exit__(None, None, None)
 
-    def _live(self, server: HttpCaller, pod: dict[str, Any]) -> None:
+    def _advance(self, server: HttpCaller, pod: dict[str, Any]) -> None:
         path = f"{self._pods}/{pod['metadata']['name']}"
         if "deletionTimestamp" in pod["metadata"]:
             server.call("DELETE", path, {"gracePeriodSeconds": 0})
@@ -81,7 +81,7 @@ class StandInKubelet:
 
 
 def _status(pod: dict[str, Any]) -> dict[str, Any]:
-    """A Pod that is meant to end has ended; any other runs, and is ready."""
+    """The status of a finished Pod unless it always restarts, else of a ready one."""
     ends = pod["spec"]["restartPolicy"] != "Always"
     now = pod["metadata"]["creationTimestamp"]
     state: dict[str, Any] = (

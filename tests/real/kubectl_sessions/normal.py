@@ -1,7 +1,7 @@
 """Replaces values that always differ between two servers by their type.
 
-A value of the wrong shape is left alone. Columns are as wide as their widest cell: where a cell
-was replaced, the gaps between columns are made equal too.
+A value of the wrong form stays. A column is as wide as its widest cell: after a replacement, the
+gaps between columns are normalized too.
 """
 
 import re
@@ -11,7 +11,7 @@ SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
-# What is as wide on the one side as on the other.
+# Values with the same width on both servers.
 SAME_WIDTH = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)? [+-]\d{4}( [A-Z]+)?"), "<time>"),
@@ -25,7 +25,7 @@ SAME_WIDTH = (
     (re.compile(r"(?<=X509SHA256=)[0-9a-f]{64}"), "<fingerprint>"),
     (re.compile(r'(?<=":")[\w-]{43}(?=")'), "<key>"),
     (re.compile(r"(?<=hash=)[0-9A-F]{128}"), "<hash>"),
-    # Of the server: which build it is.
+    # The build of the server.
     (re.compile(r"(?<=v1\.36\.)\d+(\+\w+)?"), "<build>"),
     (
         re.compile(r'((?:buildDate|compiler|gitCommit|gitTreeState|goVersion|platform)"?: ).*'),
@@ -33,7 +33,7 @@ SAME_WIDTH = (
     ),
     (re.compile(r"(?<=apiserver-)[a-z2-7]{26}"), "<server>"),
     (re.compile(r"(?<=kubectl-edit-)\d+"), "<number>"),
-    # What `diff` says of its two directories.
+    # The temporary directories of `diff`.
     (re.compile(r"/(LIVE|MERGED)-\d+/"), r"/\1/"),
 )
 
@@ -45,20 +45,20 @@ OTHER_WIDTH = (
     (re.compile(r"^((?:Active )?(?:Duration|Age): +)\d+[sm]\d*s?$", re.MULTILINE), r"\1<age>"),
 )
 
-# What a template or a revision is called by: a hash of how Go prints it. Ours is of its JSON, so
-# that two sides have the same only where both have the real controllers.
+# The hash in the names of templates and revisions. The real controllers hash Go's printed form,
+# steersman's controllers the JSON.
 HASH = re.compile(
     rf"(?:(?<=-)|(?<=hash=)|(?<=hash: )|(?<=hash\":\"))[{SUFFIX_LETTERS}]{{6,10}}(?![\w.])"
 )
 
-# How often a controller looked again at what it complains about: ours look less often.
+# The number of repetitions of a warning: steersman's controllers retry less often.
 AGAIN = re.compile(r"(?<=<age>) \(x\d+ over <age>\)")
 
-# Of Services, now and then: a part of the real server saw one before its address.
+# A repair controller of the real server sometimes sees a Service before its address is allocated.
 REPAIRED = re.compile(r".*\bClusterIPNotAllocated\b.*\n")
 
-# Klog, asked for by us to see a watch begin.
-ASIDE = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (.*)\n")
+# The log lines of klog, which the runner enables to see when a watch begins.
+KLOG_LINE = re.compile(r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (.*)\n")
 
 TITLE = re.compile(r"\S+(?: \S+)*")
 AGES = {"AGE", "Age", "LAST SEEN", "FIRST SEEN", "LAST SCHEDULE", "DURATION"}
@@ -68,13 +68,13 @@ GAP = re.compile(r"(?<=\S) {3,}")
 
 
 def normal(text: str, *, names: dict[str, str], headers: bool, hashes: bool = False) -> str:
-    """The text, with ``names`` for what only one server or directory is called.
+    """The text with placeholders for values, and ``names`` for those of one server or directory.
 
-    Without ``headers`` it may be a table all the same. With ``hashes`` those of templates are
+    Without ``headers`` it can still be a table. With ``hashes`` the hashes of templates are
     replaced.
     """
-    text = _with_cells(REPAIRED.sub("", ASIDE.sub("", text)), headers=headers)
-    # Before any name: the digits of a port may stand in a uid.
+    text = _with_cells(REPAIRED.sub("", KLOG_LINE.sub("", text)), headers=headers)
+    # Before the names: a uid can contain the digits of a port.
     text = UID.sub(_numbered("uid"), text)
     for value, name in names.items():
         text = text.replace(value, name)
@@ -91,15 +91,15 @@ def normal(text: str, *, names: dict[str, str], headers: bool, hashes: bool = Fa
 
 
 def _numbered(what: str) -> Callable[[re.Match[str]], str]:
-    """What is the same is the same still."""
+    """Replace equal values by equal numbers."""
     seen: dict[str, str] = {}
     return lambda found: seen.setdefault(found[0], f"<{what} {len(seen) + 1}>")
 
 
 def _with_cells(text: str, *, headers: bool) -> str:
-    """Tables that tell ages, cell by cell and without the ages.
+    """Split the rows of tables with ages into cells, and replace the ages.
 
-    One ends where nothing is, or less is indented.
+    A table ends at an empty line or at a line with less indentation.
     """
     lines: list[str] = []
     columns: list[int] = []
@@ -118,20 +118,20 @@ def _with_cells(text: str, *, headers: bool) -> str:
 def _cells(line: str, columns: list[int]) -> list[str]:
     ends = [*columns[1:], None]
     if any(line[at - 1 : at].strip() for at in columns if at):
-        # A row of a watch that is wider than the header was.
+        # A row of a watch that is wider than the header.
         return re.split(r" {2,}", line.strip())
     return [line[at:end].strip() for at, end in zip(columns, ends, strict=True)]
 
 
-# What the published documents of Kubernetes leave out: what single values of an enumeration mean,
-# to the end of the paragraph that lists them, and what a Quantity is, to the end of everything.
+# Descriptions that Kubernetes' published OpenAPI lacks: those of enumeration values, to the end of
+# their paragraph, and that of Quantity, to the end of the text.
 _UNPUBLISHED = re.compile(
     r"\s*\n +(?:Possible enum values:\n(?: .*\n)*|Quantity is a fixed-point (?:.*\n?)*)"
 )
 
 
-def without_steps_on_the_way(text: str, *, done: bool) -> str:
-    """What ``rollout status`` says in the end: which states it saw before is chance."""
+def without_intermediate_states(text: str, *, done: bool) -> str:
+    """The end of ``rollout status``: the states that it prints before are random."""
     lines = text.splitlines(keepends=True)
     waiting = [line for line in lines if line.startswith("Waiting for")]
     rest = [line for line in lines if line not in waiting]
@@ -139,5 +139,5 @@ def without_steps_on_the_way(text: str, *, done: bool) -> str:
 
 
 def without_unpublished_texts(text: str) -> str:
-    """What ``explain`` prints, without the texts that only a real server has."""
+    """The output of ``explain`` without the texts that only a real server has."""
     return _UNPUBLISHED.sub("\n", text).rstrip()

@@ -1,4 +1,4 @@
-"""Two servers, and one session that runs on both at once."""
+"""Two servers, and sessions that run on both at the same time."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from tests.real.kubectl_sessions.runner import Outcome, Place, run_session
 from tests.real.kubectl_sessions.scripts import Session
 from tests.real.workload_process import workload_process
 
-# All that our workloads stand for.
+# The controllers that steersman's workload controllers replace.
 CONTROLLERS = (
     "cronjob-controller",
     "daemonset-controller",
@@ -54,17 +54,17 @@ def real() -> AbstractContextManager[ControlPlane]:
 
 
 def embedded() -> AbstractContextManager[ControlPlane]:
-    """The embedded one."""
+    """The embedded control plane."""
     return running_embedded_control_plane(clock=SystemClock())
 
 
 @contextmanager
 def real_with_all_controllers() -> Iterator[ControlPlane]:
-    """The real control plane, with every controller that ours stand for."""
+    """The real control plane with the controllers that steersman replaces."""
     with real() as cluster:
         flags = {
             "root-ca-file": cluster.credentials.ca_file,
-            # No client wants to wait for its first look, which ours takes at once.
+            # The default would delay the first sync; steersman's controller syncs at once.
             "horizontal-pod-autoscaler-sync-period": "2s",
         }
         with cluster.running_controllers(*CONTROLLERS, flags=flags):
@@ -73,7 +73,7 @@ def real_with_all_controllers() -> Iterator[ControlPlane]:
 
 @contextmanager
 def embedded_with_workloads() -> Iterator[ControlPlane]:
-    """The embedded server with our workloads, but no nodes: who tells the session runs Pods."""
+    """The embedded server with steersman's controllers, without nodes: the session runs Pods."""
     with embedded() as cluster:
         parts = [each for each in PARTS if each not in ("nodes", "scheduler")]
         with workload_process(cluster, *parts):
@@ -81,8 +81,8 @@ def embedded_with_workloads() -> Iterator[ControlPlane]:
 
 
 @contextmanager
-def real_with_our_nodes() -> Iterator[ControlPlane]:
-    """The real control plane and its controllers, whose Pods run on our nodes."""
+def real_with_simulated_nodes() -> Iterator[ControlPlane]:
+    """The real control plane and controllers, with steersman's simulated nodes."""
     with (
         real_with_all_controllers() as cluster,
         workload_process(cluster, "nodes", "scheduler", nodes=NODES),
@@ -91,27 +91,27 @@ def real_with_our_nodes() -> Iterator[ControlPlane]:
 
 
 def embedded_cluster() -> AbstractContextManager[ControlPlane]:
-    """All that is ours, as ``steersman cluster up`` starts it."""
+    """The embedded cluster, as ``steersman cluster up`` starts it."""
     return running_embedded_control_plane(clock=SystemClock(), nodes=NODES)
 
 
-# The pairs in which our workloads are compared with the real controllers.
+# The pairs that compare steersman's controllers with the real ones.
 WORKLOADS: tuple[Starting, Starting] = (real_with_all_controllers, embedded_with_workloads)
-CLUSTERS: tuple[Starting, Starting] = (real_with_our_nodes, embedded_cluster)
+CLUSTERS: tuple[Starting, Starting] = (real_with_simulated_nodes, embedded_cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two servers with the same requests so far."""
+    """Two servers that have received the same requests."""
 
     first: ControlPlane
     second: ControlPlane
     directory: Path
-    # Whether templates and revisions are called by other hashes on the one side than on the other.
+    # Whether the hashes in the names of templates and revisions differ between the servers.
     hashes_differ: bool = False
 
     def run(self, session: Session) -> tuple[list[Outcome], list[Outcome]]:
-        """What each says to a session, made comparable."""
+        """The comparable outcomes of a session on each server."""
         with ThreadPoolExecutor() as threads:
             first, second = threads.map(
                 lambda cluster, side: self._side(session, cluster, side),
@@ -137,7 +137,7 @@ def running_pair(
     controllers: bool = False,
     hashes_differ: bool = False,
 ) -> Iterator[Pair]:
-    """Two servers, with Kubernetes' own controllers beside each if they are wanted."""
+    """Start two servers, with Kubernetes' own controllers if requested."""
     with ExitStack() as until_the_end:
         clusters = [until_the_end.enter_context(each()) for each in (first, second)]
         if controllers:

@@ -14,20 +14,20 @@ from steersman_cluster.testing import ControlPlane
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
 from tests.real.kubectl_sessions.scripts import End, Kubelet, Nodes, Run, Session, Start, Write
 
-# How often a question is put whose answer may come late.
+# How often a command with ``~`` is repeated.
 ATTEMPTS = 100
 
 # Longer than any step takes on a busy machine.
 STEP_SECONDS = 60.0
 
-# What kubectl says, asked to say more, once a watch is answered.
+# With this verbosity, kubectl logs a line with these words when a watch begins.
 VERBOSE = "-v=6"
 WATCHES = ("watch=true", "200 OK")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one kubectl ended, and what it printed where."""
+    """The exit status and the output of one kubectl."""
 
     line: int
     arguments: tuple[str, ...]
@@ -45,7 +45,7 @@ class Place:
 
 
 def run_session(session: Session, place: Place) -> list[Outcome]:
-    """All that kubectl prints in a session."""
+    """Run a session and return the outcomes of its steps."""
     place.directory.mkdir(parents=True, exist_ok=True)
     terminal = _Terminal(place=place, namespace=session.name)
     terminal.run(Run(line=0, arguments=("create", "namespace", session.name)))
@@ -66,13 +66,13 @@ def run_session(session: Session, place: Place) -> list[Outcome]:
                 case Kubelet(on=on):
                     kubelet.switch(on=on)
                 case Nodes():
-                    pass  # the starter of the server does it
+                    pass  # the server was started with nodes
     return outcomes
 
 
 @dataclass(slots=True)
 class _Started:
-    """A process whose lines are read as they come."""
+    """A running process and its output so far."""
 
     step: Start
     process: subprocess.Popen[str]
@@ -82,7 +82,7 @@ class _Started:
     readers: list[threading.Thread] = field(default_factory=list[threading.Thread])
 
     def follow(self) -> None:
-        """Read both outputs in threads of their own."""
+        """Read both outputs in two threads."""
         for pipe, lines in ((self.process.stdout, self.stdout), (self.process.stderr, self.stderr)):
             assert pipe is not None
             reader = threading.Thread(target=self._read, args=(pipe, lines), daemon=True)
@@ -97,7 +97,7 @@ class _Started:
                     self.changed.notify_all()
 
     def watches(self) -> bool:
-        """Whether the server has begun to answer a watch."""
+        """Whether the server has responded to a watch."""
         return any(all(word in line for word in WATCHES) for line in self.stderr)
 
     def wait_until_it_watches(self) -> None:
@@ -133,7 +133,7 @@ class _Terminal:
         return self.place.directory / "kubeconfig"
 
     def run(self, step: Run) -> Outcome:
-        """Run it, again and again if that is asked for."""
+        """Run a step, with repetitions if it has ``until``."""
         outcome = self._once(step)
         if step.until is not None:
             for _ in range(ATTEMPTS):
@@ -161,7 +161,7 @@ class _Terminal:
                 arguments=step.arguments,
                 status=-1,
                 stdout=f"{late.stdout!r}",
-                stderr=f"it took more than {STEP_SECONDS:g} s",
+                stderr=f"timed out after {STEP_SECONDS:g} s",
             )
         return Outcome(
             line=step.line,
@@ -172,13 +172,13 @@ class _Terminal:
         )
 
     def write(self, step: Write) -> None:
-        """Keep a file for the next steps."""
+        """Write a file for the next steps."""
         path = self._directory("work") / step.path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(step.content, encoding="utf-8")
 
     def start(self, step: Start) -> None:
-        """Start it, and return when it watches."""
+        """Start kubectl, and return when its watch has begun."""
         process = subprocess.Popen(
             self._command((*step.arguments, VERBOSE)),
             cwd=self._directory("work"),
@@ -194,7 +194,7 @@ class _Terminal:
         started.wait_until_it_watches()
 
     def end(self, step: End) -> Outcome:
-        """End it, or wait for its end."""
+        """Terminate kubectl after so many lines, or wait for its exit."""
         started = self.started.pop(step.name)
         if step.lines is not None:
             started.wait_for_lines(step.lines)
@@ -214,7 +214,7 @@ class _Terminal:
         )
 
     def close(self) -> None:
-        """Leave nothing running."""
+        """Kill all processes that still run."""
         for started in self.started.values():
             started.process.kill()
             started.process.wait()

@@ -1,18 +1,18 @@
 """Sessions as text: each line is a command, without the word ``kubectl``.
 
-# said to the reader
+# a comment
 $ get pods --output=wide             run it
-$ EDITOR='sed -i s/1/2/' edit cm/a   with an environment
-$ apply -f - <<END                   with the lines up to END for stdin
+$ EDITOR='sed -i s/1/2/' edit cm/a   run it with environment variables
+$ apply -f - <<END                   run it with the lines up to END as stdin
 ~ get widgets                        run it again until it succeeds
-~ 'yes' auth can-i get pods          … and until its output contains that
-~ '' get pods                        … and until there is none
-file web.yaml <<END                  keep the lines up to END where kubectl runs
-start pods: get pods --watch         go on once it watches
-end pods 3                           end it once it has printed three lines
-end pods                             wait until it ends by itself
-kubelet on                           from now on Pods run; off: they no longer change
-nodes                                the cluster has two nodes, node-1 and node-2, that run Pods
+~ 'yes' auth can-i get pods          … and until its output contains the text
+~ '' get pods                        … and until its output is empty
+file web.yaml <<END                  write the lines up to END to a file
+start pods: get pods --watch         continue once its watch has begun
+end pods 3                           terminate it after three lines
+end pods                             wait until it exits
+kubelet on                           Pods run from now on; off: they no longer change
+nodes                                run in a cluster with two nodes, node-1 and node-2
 """
 
 import operator
@@ -39,7 +39,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Write:
-    """A file where kubectl runs."""
+    """Write a file into the working directory of kubectl."""
 
     line: int
     path: str
@@ -48,7 +48,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """A kubectl that keeps running during the next steps."""
+    """Start a kubectl that keeps running during the next steps."""
 
     line: int
     name: str
@@ -57,7 +57,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class End:
-    """The end of what was started: after so many lines, or when it ends by itself."""
+    """Terminate a started kubectl after so many lines, or wait until it exits."""
 
     line: int
     name: str
@@ -66,7 +66,7 @@ class End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubelet:
-    """Whether Pods are run."""
+    """Switch the stand-in kubelet on or off."""
 
     line: int
     on: bool
@@ -74,7 +74,7 @@ class Kubelet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
-    """That there are nodes which run Pods."""
+    """State that the session needs nodes that run Pods."""
 
     line: int
 
@@ -84,7 +84,7 @@ Step: TypeAlias = Run | Write | Start | End | Kubelet | Nodes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """What one person types in one namespace, which has the name of the session."""
+    """The steps of a user in a namespace with the name of the session."""
 
     name: str
     steps: tuple[Step, ...]
@@ -94,17 +94,17 @@ class Session:
 
     @property
     def needs_controllers(self) -> bool:
-        """Whether it is about what Kubernetes' own controllers do."""
+        """Whether the session needs controllers."""
         return any(isinstance(step, Kubelet) for step in self.steps)
 
     @property
     def needs_nodes(self) -> bool:
-        """Whether it is about a whole cluster, its nodes included."""
+        """Whether the session needs a cluster with nodes."""
         return any(isinstance(step, Nodes) for step in self.steps)
 
 
 def all_sessions() -> tuple[Session, ...]:
-    """Every session there is, in the order of their names."""
+    """All sessions, sorted by name."""
     return tuple(
         Session(name=path.stem, steps=parsed(path.read_text(encoding="utf-8")))
         for path in sorted(HERE.glob(f"*{SUFFIX}"))
@@ -112,17 +112,17 @@ def all_sessions() -> tuple[Session, ...]:
 
 
 def commands(session: Session) -> int:
-    """How many of the steps are compared."""
+    """The number of compared steps."""
     return sum(isinstance(step, Run | End) for step in session.steps)
 
 
 def parsed(text: str) -> tuple[Step, ...]:
     """The steps of a session."""
     lines = iter(enumerate(text.splitlines(), start=1))
-    return tuple(_step(number, line, lines) for number, line in lines if _says(line))
+    return tuple(_step(number, line, lines) for number, line in lines if _is_step(line))
 
 
-def _says(line: str) -> bool:
+def _is_step(line: str) -> bool:
     return bool(line.strip()) and not line.startswith("#")
 
 
