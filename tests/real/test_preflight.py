@@ -34,7 +34,7 @@ CONTROLLER = Controller(
 )
 
 
-def needed(namespace: str, *namespaces: str) -> tuple[RbacRule, ...]:
+def required_rules(namespace: str, *namespaces: str) -> tuple[RbacRule, ...]:
     return permissions([CONTROLLER], lease=(namespace, "operator"), namespaces=namespaces)
 
 
@@ -42,7 +42,7 @@ def needed(namespace: str, *namespaces: str) -> tuple[RbacRule, ...]:
 async def operator_with(
     client: Client, control_plane: RealControlPlane, home: str, rules: Sequence[RbacRule]
 ) -> AsyncIterator[Client]:
-    """A client of an account that has exactly these rights."""
+    """A client of an account with exactly these permissions."""
     token = await new_account(client, home, "operator")
     subject = rbac_v1.Subject(kind="ServiceAccount", name="operator", namespace=home)
     name = f"operator-of-{home}"
@@ -68,10 +68,10 @@ async def operator_with(
         await client.delete(rbac_v1.ClusterRole, name)
 
 
-async def missing_soon(
+async def missing_after_update(
     operator: Client, rules: Sequence[RbacRule], seen: RecordingObserver, *, number: int
 ) -> tuple[RbacRule, ...]:
-    """What is missing once the server knows the roles, which takes it some milliseconds."""
+    """The missing permissions, once kube-apiserver's RBAC cache has the roles."""
     clock = SystemClock()
     async with clock.timeout(30.0):
         while len(await missing_permissions(operator, rules, observe=ignore)) > number:
@@ -82,10 +82,10 @@ async def missing_soon(
 async def test_a_cluster_role_with_the_declared_permissions_suffices(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    rules = needed(namespace)
+    rules = required_rules(namespace)
 
     async with operator_with(client, control_plane, namespace, rules) as operator:
-        assert await missing_soon(operator, rules, seen, number=0) == ()
+        assert await missing_after_update(operator, rules, seen, number=0) == ()
 
     assert seen.of(PermissionMissing) == []
 
@@ -93,11 +93,13 @@ async def test_a_cluster_role_with_the_declared_permissions_suffices(
 async def test_roles_in_the_namespaces_suffice_for_an_operator_limited_to_them(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    rules = needed(namespace, namespace)
+    rules = required_rules(namespace, namespace)
 
     async with operator_with(client, control_plane, namespace, rules) as operator:
-        assert await missing_soon(operator, rules, seen, number=0) == ()
-        everywhere = await missing_soon(operator, needed(namespace), seen, number=100)
+        assert await missing_after_update(operator, rules, seen, number=0) == ()
+        everywhere = await missing_after_update(
+            operator, required_rules(namespace), seen, number=100
+        )
 
     assert {rule.resource for rule in everywhere if rule.is_needed} == {
         "configmaps",
@@ -110,27 +112,27 @@ async def test_roles_in_the_namespaces_suffice_for_an_operator_limited_to_them(
 async def test_a_missing_permission_is_named_with_the_rule_that_grants_it(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    rules = needed(namespace, namespace)
-    (taken,) = (rule for rule in rules if rule.resource == "deployments")
-    left = [rule for rule in rules if rule is not taken]
+    rules = required_rules(namespace, namespace)
+    (removed,) = (rule for rule in rules if rule.resource == "deployments")
+    remaining = [rule for rule in rules if rule is not removed]
 
-    async with operator_with(client, control_plane, namespace, left) as operator:
-        assert await missing_soon(operator, rules, seen, number=1) == (taken,)
+    async with operator_with(client, control_plane, namespace, remaining) as operator:
+        assert await missing_after_update(operator, rules, seen, number=1) == (removed,)
         (missing,) = seen.of(PermissionMissing)
-        (pasted,) = yaml.safe_load(missing.rule)
+        (reported,) = yaml.safe_load(missing.rule)
         name = f"operator-of-{namespace}"
         role = await client.get(rbac_v1.Role, name, namespace=namespace)
         granted = rbac_v1.PolicyRule(
-            api_groups=tuple(pasted["apiGroups"]),
-            resources=tuple(pasted["resources"]),
-            verbs=tuple(pasted["verbs"]),
+            api_groups=tuple(reported["apiGroups"]),
+            resources=tuple(reported["resources"]),
+            verbs=tuple(reported["verbs"]),
         )
-        mended = rbac_v1.Role(
+        complete = rbac_v1.Role(
             metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
             rules=(*(role.rules or ()), granted),
         )
-        await client.apply(mended, field_manager="test", force=True)
-        assert await missing_soon(operator, rules, seen, number=0) == ()
+        await client.apply(complete, field_manager="test", force=True)
+        assert await missing_after_update(operator, rules, seen, number=0) == ()
 
     assert missing.what == (
         "get, list, watch, create, patch deployments.apps in namespace " + namespace
@@ -140,7 +142,7 @@ async def test_a_missing_permission_is_named_with_the_rule_that_grants_it(
 async def test_an_account_without_permissions_lacks_all_declared_ones(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
-    rules = needed(namespace)
+    rules = required_rules(namespace)
 
     async with operator_with(client, control_plane, namespace, ()) as operator:
         assert await missing_permissions(operator, rules, observe=seen) == rules

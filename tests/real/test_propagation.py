@@ -8,8 +8,8 @@ from tests.real.objects import config_map
 
 pytestmark = pytest.mark.usefixtures("controllers")
 
-# The garbage collector takes a while to begin, and more on a busy machine.
-LONG = 50.0
+# The garbage collector starts slowly on a busy machine.
+WITHIN_SECONDS = 50.0
 
 
 async def create_owner_and_owned(client: Client, namespace: str) -> None:
@@ -27,8 +27,10 @@ async def create_owner_and_owned(client: Client, namespace: str) -> None:
     )
 
 
-async def gone(client: Client, namespace: str, name: str) -> None:
-    await wait_until_gone(client, core_v1.ConfigMap, name, namespace=namespace, within_seconds=LONG)
+async def wait_for_deletion(client: Client, namespace: str, name: str) -> None:
+    await wait_until_gone(
+        client, core_v1.ConfigMap, name, namespace=namespace, within_seconds=WITHIN_SECONDS
+    )
 
 
 async def test_foreground_deletion_deletes_the_dependents_first(
@@ -37,7 +39,7 @@ async def test_foreground_deletion_deletes_the_dependents_first(
     await create_owner_and_owned(client, namespace)
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Foreground")
-    await gone(client, namespace, "owner")
+    await wait_for_deletion(client, namespace, "owner")
 
     assert (await client.list(core_v1.ConfigMap, namespace=namespace)).items == ()
 
@@ -47,7 +49,7 @@ async def test_background_deletion_deletes_the_owner_first(client: Client, names
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Background")
 
-    await gone(client, namespace, "owned")
+    await wait_for_deletion(client, namespace, "owned")
 
 
 async def test_orphaned_dependents_stay_without_an_owner_reference(
@@ -56,7 +58,7 @@ async def test_orphaned_dependents_stay_without_an_owner_reference(
     await create_owner_and_owned(client, namespace)
 
     await client.delete(core_v1.ConfigMap, "owner", namespace=namespace, propagation="Orphan")
-    await gone(client, namespace, "owner")
+    await wait_for_deletion(client, namespace, "owner")
 
     orphan = await wait_for(
         client,
@@ -64,6 +66,6 @@ async def test_orphaned_dependents_stay_without_an_owner_reference(
         "owned",
         lambda obj: obj.metadata.owner_references is None,
         namespace=namespace,
-        within_seconds=LONG,
+        within_seconds=WITHIN_SECONDS,
     )
     assert orphan.deletion_time is None

@@ -39,15 +39,15 @@ TABLE = "as=Table;g=meta.k8s.io;v=v1"
 
 
 def path_of(sample: Resource, *, name: str = "") -> str:
-    """Where a sample is, or the list that it is in."""
+    """The path of a sample, or of its list."""
     resource = type(sample).resource_type
     version = f"/apis/{resource.gvk.api_version}" if resource.gvk.group else "/api/v1"
     place = f"/namespaces/{sample.namespace}" if sample.namespace else ""
     return f"{version}{place}/{resource.plural}" + (f"/{name}" if name else "")
 
 
-def both(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
-    """What is there in JSON, and in protobuf, at a moment when no controller changes it."""
+def json_and_protobuf(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
+    """The same resource version in JSON and in protobuf."""
     with plane.caller() as server:
         before = server.call("GET", path).json()
         while True:
@@ -65,9 +65,9 @@ async def test_a_sample_of_each_kind_is_encoded_to_the_same_bytes(
     sample = sample_of(kind, namespace)
     await client.create(sample)
     try:
-        document, response = both(control_plane, path_of(sample, name=sample.name))
+        document, response = json_and_protobuf(control_plane, path_of(sample, name=sample.name))
         named = f"?fieldSelector=metadata.name%3D{quote(sample.name)}"
-        documents, responses = both(control_plane, path_of(sample) + named)
+        documents, responses = json_and_protobuf(control_plane, path_of(sample) + named)
     finally:
         await client.delete(type(sample), sample.name, namespace=sample.namespace)
 
@@ -83,15 +83,15 @@ async def test_a_sample_of_each_kind_is_encoded_to_the_same_bytes(
 async def test_the_response_to_a_review_is_encoded_to_the_same_bytes(
     review: type[Resource], control_plane: ControlPlane, namespace: str
 ) -> None:
-    asked = next(each for each in reviews(namespace) if type(each) is review)
-    path, body = path_of(asked), as_json(asked)
+    body_object = next(each for each in reviews(namespace) if type(each) is review)
+    path, body = path_of(body_object), as_json(body_object)
 
     with control_plane.caller() as server:
         document = server.call("POST", path, body).json()
         response = server.call("POST", path, body, accept=PROTOBUF)
 
     assert (response.status, response.content_type) == (201, PROTOBUF)
-    # Each answer says in its managed fields at which second the question was asked.
+    # The time in managedFields may differ between the two requests.
     read = READERS.of(SCHEMAS.of(review.resource_type.gvk)).read(
         open_envelope(response.body).raw, {}
     )
@@ -105,7 +105,7 @@ async def test_the_response_to_a_review_is_encoded_to_the_same_bytes(
 
 
 async def test_an_empty_list_has_only_metadata(control_plane: ControlPlane, namespace: str) -> None:
-    document, response = both(control_plane, f"/api/v1/namespaces/{namespace}/pods")
+    document, response = json_and_protobuf(control_plane, f"/api/v1/namespaces/{namespace}/pods")
 
     assert document["items"] == []
     assert response.body == encode_document(document)
@@ -116,7 +116,9 @@ async def test_a_page_of_a_list_has_a_continue_token(
 ) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
 
-    document, response = both(control_plane, f"/api/v1/namespaces/{namespace}/configmaps?limit=2")
+    document, response = json_and_protobuf(
+        control_plane, f"/api/v1/namespaces/{namespace}/configmaps?limit=2"
+    )
 
     assert document["metadata"]["remainingItemCount"] >= 1
     assert response.body == encode_document(document)
@@ -160,7 +162,7 @@ async def test_a_streaming_list_ends_with_a_bookmark(
 
     lines = [json.loads(line) for line in expected.body.splitlines()]
     assert [line["type"] for line in lines][:3] == ["ADDED", "ADDED", "BOOKMARK"]
-    # Those of a later moment say how far the watch has come since.
+    # The following bookmarks may have different resource versions.
     frames = framed.body.split(MAGIC)
     assert frames[1:3] == b"".join(map(frame_of, lines)).split(MAGIC)[1:3]
     assert b"k8s.io/initial-events-end" in frames[3]
@@ -181,23 +183,26 @@ async def test_metadata_of_a_custom_resource_is_encoded_in_protobuf(
     with control_plane.caller() as server:
         for path in places:
             for where, form in zip((f"{path}/one", path), parameters, strict=True):
-                shown = server.call("GET", where, accept=f"{JSON};{form}").json()
+                document = server.call("GET", where, accept=f"{JSON};{form}").json()
                 response = server.call("GET", where, accept=f"{PROTOBUF};{form}")
                 envelope = open_envelope(response.body)
-                assert (envelope.api_version, envelope.kind) == (shown["apiVersion"], shown["kind"])
-                assert response.body == enveloped(*envelope[:2], partial_message(shown, version))
+                assert (envelope.api_version, envelope.kind) == (
+                    document["apiVersion"],
+                    document["kind"],
+                )
+                assert response.body == enveloped(*envelope[:2], partial_message(document, version))
 
 
-def partial_message(shown: dict[str, Any], version: str) -> bytes:
-    """What is in the envelope of metadata, put together by hand."""
-    about = MESSAGES.of(SCHEMAS.named(OBJECT_META))
-    if "items" not in shown:
-        return field_of(1)(about(shown["metadata"]))
+def partial_message(document: dict[str, Any], version: str) -> bytes:
+    """The expected message of a PartialObjectMetadata, or of its list."""
+    encode_metadata = MESSAGES.of(SCHEMAS.named(OBJECT_META))
+    if "items" not in document:
+        return field_of(1)(encode_metadata(document["metadata"]))
     items = b"".join(
-        field_of(2 if version == "v1" else 1)(field_of(1)(about(each["metadata"])))
-        for each in shown["items"]
+        field_of(2 if version == "v1" else 1)(field_of(1)(encode_metadata(each["metadata"])))
+        for each in document["items"]
     )
-    own = MESSAGES.of(SCHEMAS.named(f"{META}.ListMeta"))(shown["metadata"])
+    own = MESSAGES.of(SCHEMAS.named(f"{META}.ListMeta"))(document["metadata"])
     return field_of(1)(own) + items if version == "v1" else items + field_of(2)(own)
 
 
@@ -227,18 +232,18 @@ async def test_the_response_to_a_write_is_in_protobuf(
 
     with control_plane.caller() as server:
 
-        def kept() -> bytes:
+        def stored() -> bytes:
             return encode_document(server.call("GET", f"{path}/one").json())
 
         created = server.call("POST", path, encode_document(one), sends=PROTOBUF, accept=PROTOBUF)
-        assert (created.status, created.body) == (201, kept())
+        assert (created.status, created.body) == (201, stored())
         one["data"] = {"k": "v"}
         updated = server.call("PUT", f"{path}/one", one, accept=PROTOBUF)
-        assert (updated.status, updated.body) == (200, kept())
+        assert (updated.status, updated.body) == (200, stored())
         change = {"metadata": {"labels": {"a": "b"}}}
         merge_patch = "application/merge-patch+json"
         patched = server.call("PATCH", f"{path}/one", change, sends=merge_patch, accept=PROTOBUF)
-        assert (patched.status, patched.body) == (200, kept())
+        assert (patched.status, patched.body) == (200, stored())
         uid = server.call("GET", f"{path}/one").json()["metadata"]["uid"]
         deleted = server.call("DELETE", f"{path}/one", accept=PROTOBUF)
     success = {
@@ -256,7 +261,9 @@ async def test_a_scale_is_encoded_in_protobuf(
     sample = sample_of(("apps/v1", "Deployment"), namespace)
     await client.create(sample)
 
-    document, response = both(control_plane, path_of(sample, name=sample.name) + "/scale")
+    document, response = json_and_protobuf(
+        control_plane, path_of(sample, name=sample.name) + "/scale"
+    )
 
     assert response.body == encode_document(document)
 
@@ -267,7 +274,7 @@ async def test_a_scale_is_encoded_in_protobuf(
 async def test_a_discovery_document_is_encoded_to_the_same_bytes(
     path: str, control_plane: ControlPlane, widgets: None
 ) -> None:
-    document, response = both(control_plane, path)
+    document, response = json_and_protobuf(control_plane, path)
 
     assert (response.status, response.content_type) == (200, PROTOBUF)
     assert response.body == encode_document(document)
@@ -302,7 +309,7 @@ BY_NAME = f"only the following media types are accepted: {JSON}, {YAML}, {PROTOB
 
 
 @pytest.mark.parametrize(
-    ("path", "accept", "said"),
+    ("path", "accept", "expected_text"),
     [
         ("/api", "text/html", f"{BY_ROUTE}, {YAML}, {PROTOBUF}"),
         ("/api", "application/*", f"{BY_ROUTE}, {YAML}, {PROTOBUF}"),
@@ -318,14 +325,14 @@ BY_NAME = f"only the following media types are accepted: {JSON}, {YAML}, {PROTOB
     ],
 )
 async def test_a_discovery_error_lists_the_supported_media_types(
-    path: str, accept: str, said: str, control_plane: ControlPlane, widgets: None
+    path: str, accept: str, expected_text: str, control_plane: ControlPlane, widgets: None
 ) -> None:
     with control_plane.caller() as server:
         response = server.call("GET", path, accept=accept)
 
-    expected = " ".join(response.body.replace(b"\\n", b" ").decode().split())
-    assert said in expected
-    assert response.status == (406 if said else 200)
+    text = " ".join(response.body.replace(b"\\n", b" ").decode().split())
+    assert expected_text in text
+    assert response.status == (406 if expected_text else 200)
 
 
 BUILT_IN, CUSTOM = "configmaps", "widgets"
@@ -334,7 +341,7 @@ STREAMS = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
 
 
 @pytest.mark.parametrize(
-    ("resource", "accept", "language"),
+    ("resource", "accept", "media_type"),
     [
         (BUILT_IN, PROTOBUF, PROTOBUF),
         (BUILT_IN, f"{PROTOBUF},{JSON}", PROTOBUF),
@@ -354,7 +361,7 @@ STREAMS = f"{JSON};stream=watch, {PROTOBUF};stream=watch"
 async def test_the_first_accepted_and_supported_media_type_is_chosen(
     resource: str,
     accept: str,
-    language: str,
+    media_type: str,
     control_plane: ControlPlane,
     namespace: str,
     widgets: None,
@@ -362,7 +369,7 @@ async def test_the_first_accepted_and_supported_media_type_is_chosen(
     with control_plane.caller() as server:
         response = server.call("GET", place_of(resource, namespace), accept=accept)
 
-    assert (response.status, response.content_type) == (200, language)
+    assert (response.status, response.content_type) == (200, media_type)
 
 
 @pytest.mark.parametrize(
@@ -395,7 +402,7 @@ async def test_without_a_supported_media_type_the_error_lists_the_supported_ones
         response = server.call("GET", place_of(resource, namespace) + query, accept=accept)
 
     assert response.status == 406
-    # YAML has long lines in two.
+    # YAML wraps long lines.
     assert f": {accepted}".encode() in b" ".join(response.body.split())
 
 

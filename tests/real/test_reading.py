@@ -1,4 +1,4 @@
-"""get, list, each and pages: reads return what the server has."""
+"""get, list, iterate and pages return the objects that the server stores."""
 
 import json
 
@@ -53,7 +53,7 @@ async def test_a_read_at_a_resource_version_is_not_older_than_it(
     assert at_least == anything == created
 
 
-async def test_an_object_that_is_not_there_is_not_found(client: Client, namespace: str) -> None:
+async def test_a_missing_object_is_not_found(client: Client, namespace: str) -> None:
     with pytest.raises(NotFound) as refusal:
         await client.get(core_v1.ConfigMap, "nothing", namespace=namespace)
 
@@ -104,7 +104,9 @@ async def test_all_pages_are_of_the_first_pages_resource_version(
     assert len({page.resource_version for page in pages}) == 1
 
 
-async def test_each_yields_every_object_once_and_in_order(client: Client, namespace: str) -> None:
+async def test_iterate_yields_every_object_once_and_in_order(
+    client: Client, namespace: str
+) -> None:
     await create_config_maps(client, namespace, *FIVE)
 
     names = [

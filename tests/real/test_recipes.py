@@ -1,4 +1,4 @@
-"""An API server accepts the objects of the recipes."""
+"""The API server accepts the objects of the recipes."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from steersman.kinds import Resource, core_v1, recipes, replace
 WEB = core_v1.Container(name="web", image="nginx")
 HTTP = core_v1.ServicePort(name="http", port=80)
 
-MADE = (
+OBJECTS = (
     recipes.deployment("web", WEB, replicas=None, labels={"tier": "front"}),
     recipes.stateful_set("web", WEB, claims=[recipes.pvc("data", "1Gi")]),
     recipes.daemon_set("web", WEB),
@@ -26,24 +26,24 @@ MADE = (
 )
 
 
-def placed(obj: Resource, namespace: str) -> Resource:
+def in_namespace(obj: Resource, namespace: str) -> Resource:
     return replace(obj, metadata=replace(obj.metadata, namespace=namespace))
 
 
-@pytest.mark.parametrize("made", MADE, ids=lambda made: made.ref)
+@pytest.mark.parametrize("obj", OBJECTS, ids=lambda obj: obj.ref)
 async def test_the_server_accepts_a_recipes_object_and_a_second_apply_changes_nothing(
-    client: Client, namespace: str, made: Resource
+    client: Client, namespace: str, obj: Resource
 ) -> None:
-    # A server without controllers has no account for the Pods.
+    # Without kube-controller-manager, the Pods' service accounts do not exist.
     await client.apply(recipes.service_account("web", namespace=namespace), field_manager="other")
     await client.apply(
         recipes.service_account("default", namespace=namespace), field_manager="other"
     )
 
-    await client.apply(placed(made, namespace), field_manager="me")
-    # The real server writes a claim once more, with nothing in it changed.
-    second = await client.apply(placed(made, namespace), field_manager="me")
-    third = await client.apply(placed(made, namespace), field_manager="me")
+    await client.apply(in_namespace(obj, namespace), field_manager="me")
+    # kube-apiserver writes a claim again, although the second apply does not change it.
+    second = await client.apply(in_namespace(obj, namespace), field_manager="me")
+    third = await client.apply(in_namespace(obj, namespace), field_manager="me")
 
     assert third.resource_version == second.resource_version
 

@@ -21,7 +21,7 @@ from tests.real.rights import new_account
 
 @asynccontextmanager
 async def recording(client: Client, seen: RecordingObserver) -> AsyncIterator[EventRecorder]:
-    """A running recorder; when the block ends, everything is written."""
+    """A running recorder, which writes all events at the end of the block."""
     clock = SystemClock()
     recorder = EventRecorder(
         client,
@@ -43,16 +43,16 @@ async def new_config_map(client: Client, namespace: str, name: str = "web") -> c
     return await client.create(core_v1.ConfigMap(metadata=meta))
 
 
-async def as_kubectl_describes(client: Client, obj: Resource) -> tuple[core_v1.Event, ...]:
-    """The events about an object by the question that ``kubectl describe`` asks."""
-    about = Fields.equal(
+async def described_events(client: Client, obj: Resource) -> tuple[core_v1.Event, ...]:
+    """The events about an object, selected as by ``kubectl describe``."""
+    selector = Fields.equal(
         {
             "involvedObject.kind": obj.kind,
             "involvedObject.name": obj.name,
             "involvedObject.uid": obj.uid,
         }
     )
-    found = await client.list(core_v1.Event, namespace=obj.namespace or "default", fields=about)
+    found = await client.list(core_v1.Event, namespace=obj.namespace or "default", fields=selector)
     return found.items
 
 
@@ -65,7 +65,7 @@ async def test_kubectl_describe_finds_an_event(
     async with recording(client, seen) as recorder:
         recorder.record(obj, "Scaled", "to three", action="Scale", related=other)
 
-    (event,) = await as_kubectl_describes(client, obj)
+    (event,) = await described_events(client, obj)
     assert (event.type, event.reason, event.message) == ("Normal", "Scaled", "to three")
     assert event.reporting_component == "example.com/widgets"
     assert event.event_time is not None
@@ -80,11 +80,11 @@ async def test_repeated_events_are_one_event_with_a_count(
 
     async with recording(client, seen) as recorder:
         recorder.record(obj, "Failed", "no luck", type="Warning")
-        await until_written(client, namespace, 1)
+        await wait_for_events(client, namespace, 1)
         for _ in range(9):
             recorder.record(obj, "Failed", "no luck", type="Warning")
 
-    (event,) = await as_kubectl_describes(client, obj)
+    (event,) = await described_events(client, obj)
     assert event.series is not None
     assert event.series.count == 10
     assert event.series.last_observed_time is not None
@@ -101,7 +101,7 @@ async def test_an_event_repeated_before_its_first_write_is_created_as_a_series(
         for _ in range(3):
             recorder.record(obj, "Failed", "no luck", type="Warning")
 
-    (event,) = await as_kubectl_describes(client, obj)
+    (event,) = await described_events(client, obj)
     assert event.series is not None
     assert event.series.count == 3
 
@@ -115,7 +115,7 @@ async def test_the_server_accepts_events_with_any_text(
     async with recording(client, seen) as recorder:
         recorder.record(obj, text, text, action=text)
 
-    (event,) = await as_kubectl_describes(client, obj)
+    (event,) = await described_events(client, obj)
     assert event.message is not None
     assert event.message[0] == text[0]
     assert seen.of(EventNotRecorded) == []
@@ -128,9 +128,9 @@ async def test_an_object_with_a_strange_name_and_no_namespace_has_events(
     role = await client.create(rbac_v1.ClusterRole(metadata=meta))
 
     async with recording(client, seen) as recorder:
-        recorder.record(role, "RecordingObserver", "it is there")
+        recorder.record(role, "Seen", "it exists")
 
-    (event,) = await as_kubectl_describes(client, role)
+    (event,) = await described_events(client, role)
     assert event.namespace == "default"
     await client.delete(rbac_v1.ClusterRole, role.name)
     await client.delete(events_v1.Event, event.name, namespace="default")
@@ -140,33 +140,33 @@ async def test_without_permission_only_events_are_lost(
     client: Client, control_plane: RealControlPlane, namespace: str, seen: RecordingObserver
 ) -> None:
     obj = await new_config_map(client, namespace)
-    token = await new_account(client, namespace, "mute")
+    token = await new_account(client, namespace, "unprivileged")
 
     async with (
-        connected(control_plane, observe=seen, token=token) as mute,
-        recording(mute, seen) as recorder,
+        connected(control_plane, observe=seen, token=token) as unprivileged,
+        recording(unprivileged, seen) as recorder,
     ):
         for number in range(5):
             recorder.record(obj, "Scaled", f"to {number}")
 
     (lost,) = seen.of(EventNotRecorded)
     assert isinstance(lost.error, Forbidden)
-    assert await as_kubectl_describes(client, obj) == ()
+    assert await described_events(client, obj) == ()
 
 
 async def test_a_terminating_namespace_accepts_no_events(
     client: Client, seen: RecordingObserver
 ) -> None:
-    meta = meta_v1.ObjectMeta(generate_name="ending-")
-    ending = await client.create(core_v1.Namespace(metadata=meta))
+    meta = meta_v1.ObjectMeta(generate_name="terminating-")
+    terminating = await client.create(core_v1.Namespace(metadata=meta))
     obj = await client.create(
         core_v1.ConfigMap(
             metadata=meta_v1.ObjectMeta(
-                name="held", namespace=ending.name, finalizers=("example.com/held",)
+                name="held", namespace=terminating.name, finalizers=("example.com/held",)
             )
         )
     )
-    await client.delete(core_v1.Namespace, ending.name)
+    await client.delete(core_v1.Namespace, terminating.name)
 
     async with recording(client, seen) as recorder:
         recorder.record(obj, "Scaled", "to three")
@@ -176,8 +176,8 @@ async def test_a_terminating_namespace_accepts_no_events(
     assert "NamespaceTerminating" in {cause.reason for cause in lost.error.causes}
 
 
-async def until_written(client: Client, namespace: str, number: int) -> None:
-    """Wait until there are so many events."""
+async def wait_for_events(client: Client, namespace: str, number: int) -> None:
+    """Wait until this number of events exists."""
     clock = SystemClock()
     async with clock.timeout(30.0):
         while len((await client.list(events_v1.Event, namespace=namespace)).items) < number:

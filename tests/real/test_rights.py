@@ -11,14 +11,14 @@ from steersman_cluster.testing.calls import HttpCaller
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"
 REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-HERE, ELSEWHERE = "rights", "default"
+NAMESPACE, OTHER_NAMESPACE = "rights", "default"
 
-# How often to ask whether a role is known; a real server takes milliseconds.
+# The number of requests before giving up; kube-apiserver's RBAC cache is updated with a delay.
 MAX_REQUESTS = 2000
 
 
 def rule(verbs: str, groups: str, resources: str, *names: str) -> dict[str, Any]:
-    """``rule("get,list", ",apps", "pods")``: the first group is the one without a name."""
+    """``rule("get,list", ",apps", "pods")``: the first group is the core group."""
     return {
         "verbs": verbs.split(","),
         "apiGroups": groups.split(","),
@@ -65,11 +65,11 @@ def account(name: str, namespace: str) -> dict[str, str]:
     return {"kind": "ServiceAccount", "name": name, "namespace": namespace}
 
 
-# Each role is bound once, by a binding of its name.
-EVERYWHERE = {
+# Each cluster role is bound by one binding of the same name.
+CLUSTER_BINDINGS = {
     "reader": [user("ann")],
     "logs": [group("devs")],
-    "any-status": [account("robot", HERE)],
+    "any-status": [account("robot", NAMESPACE)],
     "apps": [user("cat")],
     "named": [user("dan")],
     "health": [user("eve")],
@@ -83,24 +83,24 @@ EVERYWHERE = {
     "many-stars": [user("max")],
     "missing": [user("jim")],
 }
-# The rest in one namespace: a cluster's role there, roles of its own, and one that is not there.
-BOUND_HERE = {
+# Bindings in one namespace: of cluster roles, of its roles, and of a missing role.
+NAMESPACE_BINDINGS = {
     ("ClusterRole", "reader"): [user("bob")],
     ("ClusterRole", "health"): [user("bob")],
-    ("Role", "secrets"): [user("bob"), account("robot", ELSEWHERE)],
-    ("Role", "services"): [group(f"system:serviceaccounts:{HERE}")],
+    ("Role", "secrets"): [user("bob"), account("robot", OTHER_NAMESPACE)],
+    ("Role", "services"): [group(f"system:serviceaccounts:{NAMESPACE}")],
     ("Role", "missing"): [user("kim")],
 }
 
 
-def asked(verb: str, resource: str, *, namespace: str = "", **more: str) -> dict[str, Any]:
-    """``asked("get", "apps/deployments/scale")``; without a slash, the group without a name."""
-    group_name, slash, rest = resource.partition("/")
-    name, _, subresource = (rest if slash else resource).partition("/")
-    about = {"verb": verb, "group": group_name if slash else "", "resource": name}
+def resource(verb: str, target: str, *, namespace: str = "", **more: str) -> dict[str, Any]:
+    """``resource("get", "apps/deployments/scale")``; without a slash, the core group."""
+    group_name, slash, rest = target.partition("/")
+    name, _, subresource = (rest if slash else target).partition("/")
+    attributes = {"verb": verb, "group": group_name if slash else "", "resource": name}
     return {
         "resourceAttributes": {
-            **about,
+            **attributes,
             "subresource": subresource,
             "namespace": namespace,
             **more,
@@ -112,140 +112,215 @@ def path(verb: str, url: str) -> dict[str, Any]:
     return {"nonResourceAttributes": {"verb": verb, "path": url}}
 
 
-def everywhere(role: str, subject: str) -> str:
+def cluster_reason(role: str, subject: str) -> str:
     return f'RBAC: allowed by ClusterRoleBinding "{role}" of ClusterRole "{role}" to {subject}'
 
 
-def here(kind: str, role: str, subject: str) -> str:
-    binding = f"{kind.lower()}-{role}/{HERE}"
+def namespace_reason(kind: str, role: str, subject: str) -> str:
+    binding = f"{kind.lower()}-{role}/{NAMESPACE}"
     return f'RBAC: allowed by RoleBinding "{binding}" of {kind} "{role}" to {subject}'
 
 
-def known(name: str, *groups: str) -> dict[str, Any]:
+def user_info(name: str, *groups: str) -> dict[str, Any]:
     return {"user": name, "groups": list(groups)}
 
 
-ROBOT = known(f"system:serviceaccount:{HERE}:robot", f"system:serviceaccounts:{HERE}")
-STRANGER = known(f"system:serviceaccount:{ELSEWHERE}:robot")
-ANN, BOB, DAN = known("ann"), known("bob"), known("dan")
+ROBOT = user_info(f"system:serviceaccount:{NAMESPACE}:robot", f"system:serviceaccounts:{NAMESPACE}")
+OTHER_ROBOT = user_info(f"system:serviceaccount:{OTHER_NAMESPACE}:robot")
+ANN, BOB, DAN = user_info("ann"), user_info("bob"), user_info("dan")
 MISSING = f'RBAC: clusterrole.{GROUP} "missing" not found'
-MISSING_HERE = f'RBAC: role.{GROUP} "missing" not found'
-NO, YES = False, True
+MISSING_ROLE = f'RBAC: role.{GROUP} "missing" not found'
+DENIED, ALLOWED = False, True
 
-# Who, what, whether, and why.
-RIGHTS: list[tuple[dict[str, Any], dict[str, Any], bool, str]] = [
-    (ANN, asked("get", "pods"), YES, everywhere("reader", 'User "ann"')),
-    (ANN, asked("get", "pods", namespace=HERE), YES, everywhere("reader", 'User "ann"')),
-    (ANN, asked("watch", "pods", name="x"), YES, everywhere("reader", 'User "ann"')),
-    (ANN, asked("delete", "pods"), NO, ""),
-    (ANN, asked("*", "pods"), NO, ""),
-    (ANN, asked("get", "*"), NO, ""),
-    (ANN, asked("get", "/pods/log"), NO, ""),
-    (ANN, asked("get", "apps/pods"), NO, ""),
-    (ANN, asked("get", ""), NO, ""),
-    (ANN, path("get", "/api"), NO, ""),
-    (known("Ann"), asked("get", "pods"), NO, ""),
-    (known("x", "ann"), asked("get", "pods"), NO, ""),
-    (known("x", "devs"), asked("get", "/pods/log"), YES, everywhere("logs", 'Group "devs"')),
-    (known("x", "devs"), asked("get", "pods"), NO, ""),
-    (known("devs"), asked("get", "/pods/log"), NO, ""),
+# User, request, allowed, reason.
+CASES: list[tuple[dict[str, Any], dict[str, Any], bool, str]] = [
+    (ANN, resource("get", "pods"), ALLOWED, cluster_reason("reader", 'User "ann"')),
+    (
+        ANN,
+        resource("get", "pods", namespace=NAMESPACE),
+        ALLOWED,
+        cluster_reason("reader", 'User "ann"'),
+    ),
+    (ANN, resource("watch", "pods", name="x"), ALLOWED, cluster_reason("reader", 'User "ann"')),
+    (ANN, resource("delete", "pods"), DENIED, ""),
+    (ANN, resource("*", "pods"), DENIED, ""),
+    (ANN, resource("get", "*"), DENIED, ""),
+    (ANN, resource("get", "/pods/log"), DENIED, ""),
+    (ANN, resource("get", "apps/pods"), DENIED, ""),
+    (ANN, resource("get", ""), DENIED, ""),
+    (ANN, path("get", "/api"), DENIED, ""),
+    (user_info("Ann"), resource("get", "pods"), DENIED, ""),
+    (user_info("x", "ann"), resource("get", "pods"), DENIED, ""),
+    (
+        user_info("x", "devs"),
+        resource("get", "/pods/log"),
+        ALLOWED,
+        cluster_reason("logs", 'Group "devs"'),
+    ),
+    (user_info("x", "devs"), resource("get", "pods"), DENIED, ""),
+    (user_info("devs"), resource("get", "/pods/log"), DENIED, ""),
     (
         ROBOT,
-        asked("update", "apps/deployments/status"),
-        YES,
-        everywhere("any-status", f'ServiceAccount "robot/{HERE}"'),
-    ),
-    (
-        ROBOT,
-        asked("update", "/pods/status", namespace=ELSEWHERE),
-        YES,
-        everywhere("any-status", f'ServiceAccount "robot/{HERE}"'),
-    ),
-    (ROBOT, asked("update", "pods"), NO, ""),
-    (ROBOT, asked("update", "status"), NO, ""),
-    (STRANGER, asked("update", "/pods/status"), NO, ""),
-    (
-        STRANGER,
-        asked("get", "secrets", namespace=HERE),
-        YES,
-        here("Role", "secrets", f'ServiceAccount "robot/{ELSEWHERE}"'),
+        resource("update", "apps/deployments/status"),
+        ALLOWED,
+        cluster_reason("any-status", f'ServiceAccount "robot/{NAMESPACE}"'),
     ),
     (
         ROBOT,
-        asked("anything", "services", namespace=HERE),
-        YES,
-        here("Role", "services", f'Group "system:serviceaccounts:{HERE}"'),
+        resource("update", "/pods/status", namespace=OTHER_NAMESPACE),
+        ALLOWED,
+        cluster_reason("any-status", f'ServiceAccount "robot/{NAMESPACE}"'),
     ),
-    (ROBOT, asked("get", "services"), NO, ""),
-    (BOB, asked("list", "pods", namespace=HERE), YES, here("ClusterRole", "reader", 'User "bob"')),
-    (BOB, asked("list", "pods", namespace=ELSEWHERE), NO, ""),
-    (BOB, asked("list", "pods"), NO, ""),
-    (BOB, asked("get", "secrets", namespace=HERE), YES, here("Role", "secrets", 'User "bob"')),
+    (ROBOT, resource("update", "pods"), DENIED, ""),
+    (ROBOT, resource("update", "status"), DENIED, ""),
+    (OTHER_ROBOT, resource("update", "/pods/status"), DENIED, ""),
+    (
+        OTHER_ROBOT,
+        resource("get", "secrets", namespace=NAMESPACE),
+        ALLOWED,
+        namespace_reason("Role", "secrets", f'ServiceAccount "robot/{OTHER_NAMESPACE}"'),
+    ),
+    (
+        ROBOT,
+        resource("anything", "services", namespace=NAMESPACE),
+        ALLOWED,
+        namespace_reason("Role", "services", f'Group "system:serviceaccounts:{NAMESPACE}"'),
+    ),
+    (ROBOT, resource("get", "services"), DENIED, ""),
     (
         BOB,
-        asked("get", "secrets", namespace=HERE, name="x"),
-        YES,
-        here("Role", "secrets", 'User "bob"'),
+        resource("list", "pods", namespace=NAMESPACE),
+        ALLOWED,
+        namespace_reason("ClusterRole", "reader", 'User "bob"'),
     ),
-    # A path is in no namespace: what a binding there gives is worth nothing.
-    (BOB, path("get", "/healthz"), NO, ""),
-    (known("cat"), asked("patch", "apps/deployments"), YES, everywhere("apps", 'User "cat"')),
-    (known("cat"), asked("x", "apps/deployments/scale"), YES, everywhere("apps", 'User "cat"')),
-    (known("cat"), asked("get", "apps/"), YES, everywhere("apps", 'User "cat"')),
-    (known("cat"), asked("get", "batch/jobs"), NO, ""),
-    (known("cat"), path("get", "/apis/apps"), NO, ""),
-    (DAN, asked("get", "configmaps", name="one"), YES, everywhere("named", 'User "dan"')),
+    (BOB, resource("list", "pods", namespace=OTHER_NAMESPACE), DENIED, ""),
+    (BOB, resource("list", "pods"), DENIED, ""),
+    (
+        BOB,
+        resource("get", "secrets", namespace=NAMESPACE),
+        ALLOWED,
+        namespace_reason("Role", "secrets", 'User "bob"'),
+    ),
+    (
+        BOB,
+        resource("get", "secrets", namespace=NAMESPACE, name="x"),
+        ALLOWED,
+        namespace_reason("Role", "secrets", 'User "bob"'),
+    ),
+    # A RoleBinding grants no access to non-resource URLs.
+    (BOB, path("get", "/healthz"), DENIED, ""),
+    (
+        user_info("cat"),
+        resource("patch", "apps/deployments"),
+        ALLOWED,
+        cluster_reason("apps", 'User "cat"'),
+    ),
+    (
+        user_info("cat"),
+        resource("x", "apps/deployments/scale"),
+        ALLOWED,
+        cluster_reason("apps", 'User "cat"'),
+    ),
+    (user_info("cat"), resource("get", "apps/"), ALLOWED, cluster_reason("apps", 'User "cat"')),
+    (user_info("cat"), resource("get", "batch/jobs"), DENIED, ""),
+    (user_info("cat"), path("get", "/apis/apps"), DENIED, ""),
     (
         DAN,
-        asked("get", "configmaps", name="two", namespace=HERE),
-        YES,
-        everywhere("named", 'User "dan"'),
+        resource("get", "configmaps", name="one"),
+        ALLOWED,
+        cluster_reason("named", 'User "dan"'),
     ),
-    (DAN, asked("get", "configmaps", name="three"), NO, ""),
-    (DAN, asked("get", "configmaps"), NO, ""),
-    (DAN, asked("create", "configmaps"), NO, ""),
-    (DAN, asked("create", "configmaps", name="one"), YES, everywhere("named", 'User "dan"')),
-    (known("eve"), path("get", "/healthz"), YES, everywhere("health", 'User "eve"')),
-    (known("eve"), path("get", "/healthz/"), NO, ""),
-    (known("eve"), path("get", "/metrics/slis"), YES, everywhere("health", 'User "eve"')),
-    (known("eve"), path("get", "/metrics"), NO, ""),
-    (known("eve"), path("post", "/healthz"), NO, ""),
-    (known("fay"), path("get", "/anything"), YES, everywhere("all-paths", 'User "fay"')),
-    (known("fay"), path("get", ""), YES, everywhere("all-paths", 'User "fay"')),
-    (known("fay"), asked("get", "pods"), NO, ""),
-    (known("max"), path("head", "/a/b"), YES, everywhere("many-stars", 'User "max"')),
-    (known("gus"), asked("get", "/pods/log"), NO, ""),
-    (known("gus"), asked("get", "/pods/*"), YES, everywhere("slash-star", 'User "gus"')),
-    (known("gil"), asked("get", "pods"), NO, ""),
-    (known("hal"), asked("get", "a.b/c/scale"), YES, everywhere("scaler", 'User "hal"')),
-    (known("hal"), asked("get", "a.b/c/status"), NO, ""),
-    (known("ida"), asked("get", "apps/deployments"), YES, everywhere("two-groups", 'User "ida"')),
-    (known("ida"), asked("get", "deployments"), YES, everywhere("two-groups", 'User "ida"')),
-    (known("ida"), asked("get", "batch/pods"), NO, ""),
-    (known("mia"), asked("list", "secrets"), YES, everywhere("two-rules", 'User "mia"')),
-    (known("mia"), asked("list", "pods"), NO, ""),
     (
-        known("mia", "testers"),
-        asked("get", "pods"),
-        YES,
-        everywhere("two-rules", 'Group "testers"'),
+        DAN,
+        resource("get", "configmaps", name="two", namespace=NAMESPACE),
+        ALLOWED,
+        cluster_reason("named", 'User "dan"'),
     ),
-    (known("liz"), asked("get", "pods"), NO, ""),
-    (known("jim"), asked("get", "pods"), NO, MISSING),
-    (known("jim"), path("get", "/x"), NO, MISSING),
-    (known("kim"), asked("get", "pods", namespace=HERE), NO, MISSING_HERE),
-    (known("kim"), asked("get", "pods"), NO, ""),
-    (known("", "system:masters"), asked("x", "y/z/w", namespace="q", name="r"), YES, ""),
-    (known("x", "system:masters"), path("x", "/y"), YES, ""),
+    (DAN, resource("get", "configmaps", name="three"), DENIED, ""),
+    (DAN, resource("get", "configmaps"), DENIED, ""),
+    (DAN, resource("create", "configmaps"), DENIED, ""),
+    (
+        DAN,
+        resource("create", "configmaps", name="one"),
+        ALLOWED,
+        cluster_reason("named", 'User "dan"'),
+    ),
+    (user_info("eve"), path("get", "/healthz"), ALLOWED, cluster_reason("health", 'User "eve"')),
+    (user_info("eve"), path("get", "/healthz/"), DENIED, ""),
+    (
+        user_info("eve"),
+        path("get", "/metrics/slis"),
+        ALLOWED,
+        cluster_reason("health", 'User "eve"'),
+    ),
+    (user_info("eve"), path("get", "/metrics"), DENIED, ""),
+    (user_info("eve"), path("post", "/healthz"), DENIED, ""),
+    (
+        user_info("fay"),
+        path("get", "/anything"),
+        ALLOWED,
+        cluster_reason("all-paths", 'User "fay"'),
+    ),
+    (user_info("fay"), path("get", ""), ALLOWED, cluster_reason("all-paths", 'User "fay"')),
+    (user_info("fay"), resource("get", "pods"), DENIED, ""),
+    (user_info("max"), path("head", "/a/b"), ALLOWED, cluster_reason("many-stars", 'User "max"')),
+    (user_info("gus"), resource("get", "/pods/log"), DENIED, ""),
+    (
+        user_info("gus"),
+        resource("get", "/pods/*"),
+        ALLOWED,
+        cluster_reason("slash-star", 'User "gus"'),
+    ),
+    (user_info("gil"), resource("get", "pods"), DENIED, ""),
+    (
+        user_info("hal"),
+        resource("get", "a.b/c/scale"),
+        ALLOWED,
+        cluster_reason("scaler", 'User "hal"'),
+    ),
+    (user_info("hal"), resource("get", "a.b/c/status"), DENIED, ""),
+    (
+        user_info("ida"),
+        resource("get", "apps/deployments"),
+        ALLOWED,
+        cluster_reason("two-groups", 'User "ida"'),
+    ),
+    (
+        user_info("ida"),
+        resource("get", "deployments"),
+        ALLOWED,
+        cluster_reason("two-groups", 'User "ida"'),
+    ),
+    (user_info("ida"), resource("get", "batch/pods"), DENIED, ""),
+    (
+        user_info("mia"),
+        resource("list", "secrets"),
+        ALLOWED,
+        cluster_reason("two-rules", 'User "mia"'),
+    ),
+    (user_info("mia"), resource("list", "pods"), DENIED, ""),
+    (
+        user_info("mia", "testers"),
+        resource("get", "pods"),
+        ALLOWED,
+        cluster_reason("two-rules", 'Group "testers"'),
+    ),
+    (user_info("liz"), resource("get", "pods"), DENIED, ""),
+    (user_info("jim"), resource("get", "pods"), DENIED, MISSING),
+    (user_info("jim"), path("get", "/x"), DENIED, MISSING),
+    (user_info("kim"), resource("get", "pods", namespace=NAMESPACE), DENIED, MISSING_ROLE),
+    (user_info("kim"), resource("get", "pods"), DENIED, ""),
+    (user_info("", "system:masters"), resource("x", "y/z/w", namespace="q", name="r"), ALLOWED, ""),
+    (user_info("x", "system:masters"), path("x", "/y"), ALLOWED, ""),
 ]
 
 
 def bindings() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, subjects in EVERYWHERE.items():
+    for name, subjects in CLUSTER_BINDINGS.items():
         yield f"{RBAC}/clusterrolebindings", _binding(name, "ClusterRole", name, subjects)
-    for (kind, role), subjects in BOUND_HERE.items():
+    for (kind, role), subjects in NAMESPACE_BINDINGS.items():
         made = _binding(f"{kind.lower()}-{role}", kind, role, subjects)
-        yield f"{RBAC}/namespaces/{HERE}/rolebindings", made
+        yield f"{RBAC}/namespaces/{NAMESPACE}/rolebindings", made
 
 
 def _binding(name: str, kind: str, role: str, subjects: list[dict[str, str]]) -> dict[str, Any]:
@@ -253,17 +328,19 @@ def _binding(name: str, kind: str, role: str, subjects: list[dict[str, str]]) ->
     return {"metadata": {"name": name}, "roleRef": ref, "subjects": subjects}
 
 
-def written() -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "/api/v1/namespaces", {"metadata": {"name": HERE}}
+def created_objects() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "/api/v1/namespaces", {"metadata": {"name": NAMESPACE}}
     for name, rules in CLUSTER_ROLES.items():
         yield f"{RBAC}/clusterroles", {"metadata": {"name": name}, "rules": rules}
     for name, rules in ROLES.items():
-        yield f"{RBAC}/namespaces/{HERE}/roles", {"metadata": {"name": name}, "rules": rules}
+        yield f"{RBAC}/namespaces/{NAMESPACE}/roles", {"metadata": {"name": name}, "rules": rules}
     yield from bindings()
 
 
-def reviewed(admin: HttpCaller, who: dict[str, Any], what: dict[str, Any]) -> dict[str, Any]:
-    response = admin.call("POST", REVIEWS, {"spec": {**who, **what}})
+def review_status(
+    admin: HttpCaller, user: dict[str, Any], request: dict[str, Any]
+) -> dict[str, Any]:
+    response = admin.call("POST", REVIEWS, {"spec": {**user, **request}})
     assert response.status == 201, response.json()
     status: dict[str, Any] = response.json()["status"]
     return status
@@ -271,34 +348,38 @@ def reviewed(admin: HttpCaller, who: dict[str, Any], what: dict[str, Any]) -> di
 
 @pytest.fixture(scope="module")
 def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
-    """Asks about the rights above, which are gone afterwards."""
+    """An administrator's client, while the roles and bindings exist."""
     with control_plane.caller() as caller:
-        for where, obj in written():
+        for where, obj in created_objects():
             response = caller.call("POST", where, obj)
             assert response.status == 201, response.json()
-        last = known(f"system:serviceaccount:{ELSEWHERE}:robot"), known("max")
-        wanted = asked("get", "secrets", namespace=HERE), path("get", "/a/")
+        last = user_info(f"system:serviceaccount:{OTHER_NAMESPACE}:robot"), user_info("max")
+        wanted = resource("get", "secrets", namespace=NAMESPACE), path("get", "/a/")
         for _ in range(MAX_REQUESTS):
-            if all(reviewed(caller, *each)["allowed"] for each in zip(last, wanted, strict=True)):
+            if all(
+                review_status(caller, *each)["allowed"] for each in zip(last, wanted, strict=True)
+            ):
                 break
         yield caller
-        for where, obj in written():
+        for where, obj in created_objects():
             caller.call("DELETE", f"{where}/{obj['metadata']['name']}")
 
 
-def label(right: Any) -> str:
-    """A name for a row."""
-    who, what, *_ = right
-    [about] = what.values()
-    return f"{who['user']} {' '.join(filter(None, who['groups']))} {' '.join(about.values())}"
+def label(review: Any) -> str:
+    """The test ID of a row."""
+    user, request, *_ = review
+    [attributes] = request.values()
+    return (
+        f"{user['user']} {' '.join(filter(None, user['groups']))} {' '.join(attributes.values())}"
+    )
 
 
-@pytest.mark.parametrize("right", RIGHTS, ids=label)
+@pytest.mark.parametrize("review", CASES, ids=label)
 def test_a_permission_has_the_reason_that_the_real_server_gives(
-    right: Any, admin: HttpCaller
+    review: Any, admin: HttpCaller
 ) -> None:
-    who, what, allowed, reason = right
+    user, request, allowed, reason = review
 
-    status = reviewed(admin, who, what)
+    status = review_status(admin, user, request)
 
     assert status == {"allowed": allowed, **({"reason": reason} if reason else {})}

@@ -7,13 +7,13 @@ import pytest
 from steersman_cluster.testing import RealControlPlane
 from tests.cluster.programs import OPERATOR, SAMPLE, running, steersman
 
-# Each test has a kind of its own: a definition is for the whole cluster.
+# A unique group, because definitions are cluster-scoped.
 GROUP = "run-command.example.com"
 
 
 @pytest.fixture
 def home(tmp_path: Path, control_plane: RealControlPlane) -> Path:
-    """A directory with an operator in it; its kind is not in the cluster yet."""
+    """A directory with an operator whose kind the cluster does not serve."""
     text = OPERATOR.replace("app.example.com", GROUP)
     (tmp_path / "operator.py").write_text(text, encoding="utf-8")
     name = f"settings.{GROUP}"
@@ -36,10 +36,10 @@ def arguments(control_plane: RealControlPlane, namespace: str) -> tuple[str, ...
 def test_steersman_run_applies_the_operators_crds(
     home: Path, control_plane: RealControlPlane, namespace: str
 ) -> None:
-    given = arguments(control_plane, namespace)
-    before = steersman(*given, directory=home)
+    options = arguments(control_plane, namespace)
+    before = steersman(*options, directory=home)
 
-    with running(*given, "--install-crds", directory=home) as started:
+    with running(*options, "--install-crds", directory=home) as started:
         started.until("running, after")
         control_plane.kubectl(
             "apply", "-n", namespace, "-f-", stdin=SAMPLE.replace("app.example.com", GROUP)

@@ -40,7 +40,7 @@ def secret(namespace: str, **body: object) -> Unstructured:
     return AnySecret({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, **body})
 
 
-def assert_tells_nothing(error: ApiError, seen: RecordingObserver) -> None:
+def assert_no_secret(error: ApiError, seen: RecordingObserver) -> None:
     for text in (str(error), repr(error), error.message, repr(error.causes), repr(seen)):
         assert CANARY not in text
         assert STORED not in text
@@ -56,7 +56,7 @@ async def test_no_secret_appears_in_the_error_for_a_patch(
     with pytest.raises(ApiError) as refusal:
         await client.patch(core_v1.Secret, "key", patch, namespace=namespace)
 
-    assert_tells_nothing(refusal.value, seen)
+    assert_no_secret(refusal.value, seen)
 
 
 @pytest.mark.parametrize("body", BROKEN_BODIES, ids=lambda body: next(iter(body)))
@@ -68,8 +68,8 @@ async def test_no_secret_appears_in_the_error_for_an_object(
     with pytest.raises(ApiError) as application:
         await client.apply(secret(namespace, **body), field_manager="us")
 
-    assert_tells_nothing(creation.value, seen)
-    assert_tells_nothing(application.value, seen)
+    assert_no_secret(creation.value, seen)
+    assert_no_secret(application.value, seen)
 
 
 async def test_the_error_for_a_patch_still_has_its_reason(client: Client, namespace: str) -> None:

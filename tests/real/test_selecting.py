@@ -9,7 +9,7 @@ from steersman.errors import BadRequest
 from steersman.kinds import core_v1, meta_v1
 from tests.real.objects import config_map, create_config_maps
 
-LABELLED: Mapping[str, Mapping[str, str]] = {
+LABELED: Mapping[str, Mapping[str, str]] = {
     "bare": {},
     "empty": {"size": ""},
     "word": {"size": "large"},
@@ -51,9 +51,9 @@ SELECTORS = (
 
 
 @pytest.fixture
-async def labelled(client: Client, namespace: str) -> str:
-    """A namespace with a ConfigMap for each of ``LABELLED``."""
-    for name, labels in LABELLED.items():
+async def labeled(client: Client, namespace: str) -> str:
+    """A namespace with a ConfigMap for each of ``LABELED``."""
+    for name, labels in LABELED.items():
         await client.create(config_map(namespace, name, labels=labels))
     return namespace
 
@@ -68,36 +68,36 @@ async def names(
 
 
 async def test_the_server_returns_the_objects_that_a_label_selector_matches(
-    client: Client, labelled: str
+    client: Client, labeled: str
 ) -> None:
     for selector in SELECTORS:
-        matching = {name for name, labels in LABELLED.items() if selector.matches(labels)}
+        matching = {name for name, labels in LABELED.items() if selector.matches(labels)}
 
-        assert await names(client, labelled, selector) == matching, str(selector)
+        assert await names(client, labeled, selector) == matching, str(selector)
 
 
-async def test_a_label_selector_parses_its_own_text(client: Client, labelled: str) -> None:
+async def test_a_label_selector_parses_its_own_text(client: Client, labeled: str) -> None:
     for selector in SELECTORS:
         parsed = Labels.parse(str(selector))
 
-        assert await names(client, labelled, parsed) == await names(client, labelled, selector)
+        assert await names(client, labeled, parsed) == await names(client, labeled, selector)
 
 
 async def test_label_operators_select_by_equality_membership_presence_and_order(
-    client: Client, labelled: str
+    client: Client, labeled: str
 ) -> None:
     tier = "app.example.com/tier"
 
-    assert await names(client, labelled, Labels.equal({tier: "front"})) == {"three"}
-    assert await names(client, labelled, Labels.one_of(tier, ["front", "back"])) == {
+    assert await names(client, labeled, Labels.equal({tier: "front"})) == {"three"}
+    assert await names(client, labeled, Labels.one_of(tier, ["front", "back"])) == {
         "three",
         "padded",
     }
-    assert "bare" in await names(client, labelled, Labels.none_of(tier, ["front"]))
-    assert await names(client, labelled, Labels.has(tier)) == {"three", "padded", "ten"}
-    assert "three" not in await names(client, labelled, Labels.lacks(tier))
-    assert await names(client, labelled, Labels.greater_than("size", 7)) == {"ten", "longest"}
-    assert await names(client, labelled, Labels.less_than("size", 7)) == {"zero", "three"}
+    assert "bare" in await names(client, labeled, Labels.none_of(tier, ["front"]))
+    assert await names(client, labeled, Labels.has(tier)) == {"three", "padded", "ten"}
+    assert "three" not in await names(client, labeled, Labels.lacks(tier))
+    assert await names(client, labeled, Labels.greater_than("size", 7)) == {"ten", "longest"}
+    assert await names(client, labeled, Labels.less_than("size", 7)) == {"zero", "three"}
 
 
 async def test_field_selectors_select_by_equality_and_difference(
@@ -114,17 +114,17 @@ async def test_field_selectors_select_by_equality_and_difference(
     assert await names(client, namespace, fields=only_c) == {"c"}
 
 
-async def test_label_and_field_selectors_select_together(client: Client, labelled: str) -> None:
+async def test_label_and_field_selectors_select_together(client: Client, labeled: str) -> None:
     both = await names(
-        client, labelled, Labels.greater_than("size", 1), Fields.differ({"metadata.name": "ten"})
+        client, labeled, Labels.greater_than("size", 1), Fields.differ({"metadata.name": "ten"})
     )
 
     assert both == {"three", "padded", "longest"}
 
 
 async def test_a_field_selector_can_contain_any_text(client: Client, namespace: str) -> None:
-    awkward = r"a,b=c\d!=e"
-    for name, reason in (("awkward", awkward), ("plain", "a"), ("other", r"a,b=c\\d!=e")):
+    special = r"a,b=c\d!=e"
+    for name, reason in (("special", special), ("plain", "a"), ("other", r"a,b=c\\d!=e")):
         await client.create(
             core_v1.Event(
                 metadata=meta_v1.ObjectMeta(name=name, namespace=namespace),
@@ -134,13 +134,13 @@ async def test_a_field_selector_can_contain_any_text(client: Client, namespace: 
         )
 
     found = await client.list(
-        core_v1.Event, namespace=namespace, fields=Fields.equal({"reason": awkward})
+        core_v1.Event, namespace=namespace, fields=Fields.equal({"reason": special})
     )
     others = await client.list(
-        core_v1.Event, namespace=namespace, fields=Fields.differ({"reason": awkward})
+        core_v1.Event, namespace=namespace, fields=Fields.differ({"reason": special})
     )
 
-    assert [each.name for each in found.items] == ["awkward"]
+    assert [each.name for each in found.items] == ["special"]
     assert [each.name for each in others.items] == ["other", "plain"]
 
 

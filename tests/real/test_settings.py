@@ -22,8 +22,8 @@ from tests.real.recording_observer import RecordingObserver
 AnyDeployment = Unstructured.of("apps/v1", "Deployment")
 
 
-def misspelt(namespace: str) -> Unstructured:
-    """A Deployment with a field that there is not, and one that is there twice over."""
+def with_unknown_field(namespace: str) -> Unstructured:
+    """A Deployment with an unknown field."""
     labels = {"app": "web"}
     pod = {"containers": [{"name": "main", "image": "example.com/main:1"}]}
     return AnyDeployment(
@@ -55,18 +55,18 @@ async def whoami(client: Client) -> authentication_v1.UserInfo:
 
 
 async def test_a_dry_run_client_changes_nothing(client: Client, namespace: str) -> None:
-    await create_config_maps(client, namespace, "there")
+    await create_config_maps(client, namespace, "existing")
     before = await client.list(core_v1.ConfigMap, namespace=namespace)
-    trying = client.with_settings(dry_run=True)
+    dry_run_client = client.with_settings(dry_run=True)
     change = MergePatch({"data": {"color": "blue"}})
-    there = await client.get(AnyConfigMap, "there", namespace=namespace)
+    existing = await client.get(AnyConfigMap, "existing", namespace=namespace)
 
-    created = await trying.create(config_map(namespace, "created", color="blue"))
-    applied = await trying.apply(config_map(namespace, "applied"), field_manager="us")
-    patched = await trying.patch(core_v1.ConfigMap, "there", change, namespace=namespace)
-    updated = await trying.update(there.changed("data", to={"color": "red"}))
-    await trying.delete(core_v1.ConfigMap, "there", namespace=namespace)
-    await trying.delete_all(core_v1.ConfigMap, namespace=namespace)
+    created = await dry_run_client.create(config_map(namespace, "created", color="blue"))
+    applied = await dry_run_client.apply(config_map(namespace, "applied"), field_manager="us")
+    patched = await dry_run_client.patch(core_v1.ConfigMap, "existing", change, namespace=namespace)
+    updated = await dry_run_client.update(existing.changed("data", to={"color": "red"}))
+    await dry_run_client.delete(core_v1.ConfigMap, "existing", namespace=namespace)
+    await dry_run_client.delete_all(core_v1.ConfigMap, namespace=namespace)
 
     assert (created.name, applied.name) == ("created", "applied")
     assert patched.data == {"color": "blue"}
@@ -89,9 +89,9 @@ async def test_a_single_call_can_be_a_dry_run(client: Client, namespace: str) ->
 async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write(
     client: Client, namespace: str
 ) -> None:
-    trying = client.with_settings(dry_run=True)
+    dry_run_client = client.with_settings(dry_run=True)
 
-    created = await trying.create(config_map(namespace, "settings"), dry_run=False)
+    created = await dry_run_client.create(config_map(namespace, "settings"), dry_run=False)
 
     assert await client.get(core_v1.ConfigMap, "settings", namespace=namespace) == created
 
@@ -101,7 +101,7 @@ async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write(
 
 async def test_an_unknown_field_is_refused_by_name(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match=r'unknown field "spec.replicsa"'):
-        await client.create(misspelt(namespace))
+        await client.create(with_unknown_field(namespace))
 
     assert (await client.list(AnyDeployment, namespace=namespace)).items == ()
 
@@ -118,7 +118,7 @@ async def test_a_patch_with_an_unknown_field_is_refused_by_name(
 async def test_an_apply_with_an_unknown_field_is_refused_by_name(
     client: Client, namespace: str, widgets: None
 ) -> None:
-    # The server takes this for a failure of its own: 500.
+    # kube-apiserver responds with status 500.
     with pytest.raises(ApiError, match=r"\.spec\.sizze: field not declared in schema"):
         await client.apply(any_widget(namespace, "one", sizze=3), field_manager="us")
 
@@ -128,7 +128,7 @@ async def test_a_client_can_get_a_warning_for_an_unknown_field(
 ) -> None:
     lenient = client.with_settings(field_validation="Warn")
 
-    created = await lenient.create(misspelt(namespace))
+    created = await lenient.create(with_unknown_field(namespace))
 
     assert warnings(seen) == ['unknown field "spec.replicsa"']
     assert created.get("spec", "replicsa") is None
@@ -137,9 +137,9 @@ async def test_a_client_can_get_a_warning_for_an_unknown_field(
 async def test_a_client_can_ignore_an_unknown_field(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
-    careless = client.with_settings(field_validation="Ignore")
+    ignoring = client.with_settings(field_validation="Ignore")
 
-    created = await careless.create(misspelt(namespace))
+    created = await ignoring.create(with_unknown_field(namespace))
 
     assert warnings(seen) == []
     assert created.get("spec", "replicsa") is None
@@ -221,7 +221,7 @@ async def test_an_impersonated_group_has_the_permissions_of_its_role(
     ada = client.with_settings(
         impersonate=Impersonation(user="ada", groups=("others", "engineers"))
     )
-    # A server hears of a new binding a moment after it has answered; it is asked until it has.
+    # kube-apiserver's RBAC cache is updated with a delay.
     while not await may_read(ada, namespace):
         pass
 
@@ -262,13 +262,13 @@ async def test_a_current_version_gets_no_warning(
     assert warnings(seen) == []
 
 
-# The rest
+# Other settings
 
 
 async def test_the_user_agent_is_the_default_field_manager(client: Client, namespace: str) -> None:
-    branded = client.with_settings(user_agent="our-operator/1.2")
+    with_user_agent = client.with_settings(user_agent="our-operator/1.2")
 
-    await branded.create(config_map(namespace, "settings", color="blue"))
+    await with_user_agent.create(config_map(namespace, "settings", color="blue"))
 
     stored = await client.get(AnyConfigMap, "settings", namespace=namespace)
     assert [each["manager"] for each in stored.metadata["managedFields"]] == ["our-operator"]
@@ -276,21 +276,21 @@ async def test_the_user_agent_is_the_default_field_manager(client: Client, names
 
 async def test_lists_have_pages_of_the_configured_size(client: Client, namespace: str) -> None:
     await create_config_maps(client, namespace, "a", "b", "c")
-    frugal = client.with_settings(page_size=2)
+    with_page_size = client.with_settings(page_size=2)
 
-    pages = [page async for page in frugal.pages(core_v1.ConfigMap, namespace=namespace)]
+    pages = [page async for page in with_page_size.pages(core_v1.ConfigMap, namespace=namespace)]
 
     assert [len(page.items) for page in pages] == [2, 1]
 
 
 async def test_a_response_over_the_size_limit_is_not_read(client: Client, namespace: str) -> None:
     await client.create(config_map(namespace, "large", text="x" * 100_000))
-    wary = client.with_settings(object_limit_bytes=10_000, page_limit_bytes=20_000)
+    limited = client.with_settings(object_limit_bytes=10_000, page_limit_bytes=20_000)
 
     with pytest.raises(InvalidResponse, match="larger than 10000 bytes"):
-        await wary.get(core_v1.ConfigMap, "large", namespace=namespace)
+        await limited.get(core_v1.ConfigMap, "large", namespace=namespace)
     with pytest.raises(InvalidResponse, match="larger than 20000 bytes"):
-        await wary.list(core_v1.ConfigMap, namespace=namespace)
-    async with wary.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
+        await limited.list(core_v1.ConfigMap, namespace=namespace)
+    async with limited.watch(core_v1.ConfigMap, namespace=namespace, initial_events=True) as events:
         with pytest.raises(InvalidResponse, match="longer than 10000 bytes"):
             await anext(events)

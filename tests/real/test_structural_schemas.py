@@ -31,8 +31,8 @@ from tests.unit.apiserver.custom.value_samples import (
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY: Final = "?dryRun=All"
 
-# How often is asked before giving up; each answer takes the server a millisecond or more.
-PATIENCE: Final = 5000
+# The number of requests before giving up; each takes at least a millisecond.
+MAX_REQUESTS: Final = 5000
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def embedded() -> StatelessServer:
 
 @pytest.fixture
 def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
-    """Plain calls to the real server."""
+    """A caller of the real server."""
     with control_plane.caller() as api:
         yield api
 
@@ -58,12 +58,12 @@ def established(plane: RealControlPlane, api: HttpCaller, crd: dict[str, Any]) -
     return path
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Ask until the answer is yes; each question takes the server a while."""
-    for _ in range(PATIENCE):
-        if holds():
+def until(condition: Callable[[], bool]) -> None:
+    """Repeat a request until the condition is true."""
+    for _ in range(MAX_REQUESTS):
+        if condition():
             return
-    pytest.fail("it never came true")
+    pytest.fail("the condition was never true")
 
 
 def real_result(api: HttpCaller, path: str, obj: dict[str, Any]) -> WriteResult:
@@ -73,8 +73,8 @@ def real_result(api: HttpCaller, path: str, obj: dict[str, Any]) -> WriteResult:
     return WriteResult(201, "", "", (), (), bare(response.json()))
 
 
-def silent(result: WriteResult) -> WriteResult:
-    """Without warnings, which plain calls do not see."""
+def without_warnings(result: WriteResult) -> WriteResult:
+    """The result without warnings, which the caller does not return."""
     return result._replace(warnings=())
 
 
@@ -84,11 +84,11 @@ def test_a_crd_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
     differences: list[tuple[WriteResult, WriteResult]] = []
 
     for crd in definition_samples():
-        theirs = real_result(api, DEFINITIONS + DRY, crd)
-        ours = silent(embedded.define(crd))
-        theirs = theirs._replace(obj=theirs.obj and {"spec": theirs.obj["spec"]})
-        if ours != theirs:
-            differences.append((ours, theirs))
+        expected = real_result(api, DEFINITIONS + DRY, crd)
+        actual = without_warnings(embedded.define(crd))
+        expected = expected._replace(obj=expected.obj and {"spec": expected.obj["spec"]})
+        if actual != expected:
+            differences.append((actual, expected))
 
     assert differences == []
 
@@ -110,26 +110,26 @@ def test_custom_resources_are_stored_or_refused_as_by_the_real_server(
                 "metadata": {"name": "sample"},
                 "spec": {f"f{index}": value},
             }
-            theirs = real_result(api, path + DRY, obj)
-            ours = silent(embedded.create(resource, obj))
-            if ours != theirs:
-                differences.append((ours, theirs))
+            expected = real_result(api, path + DRY, obj)
+            actual = without_warnings(embedded.create(resource, obj))
+            if actual != expected:
+                differences.append((actual, expected))
 
     assert differences == []
 
 
-def ratchet(longest: int) -> dict[str, Any]:
-    """A definition that is stricter the smaller ``longest`` is."""
-    text = {**STRING, "maxLength": longest}
+def ratchet(limit: int) -> dict[str, Any]:
+    """A definition that limits strings and numbers to ``limit``."""
+    text = {**STRING, "maxLength": limit}
     item = {**fields(name=STRING, text=text), "required": ["name"]}
     by_name = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"]}
     spec = fields(
         text=text,
-        count={**INTEGER, "maximum": longest},
+        count={**INTEGER, "maximum": limit},
         inner=fields(text=text, other=STRING),
         texts=items(text),
         by_name=items(item, **by_name),
-        either={**fields(a=text, b=text), "oneOf": [{"properties": {"a": {"maxLength": longest}}}]},
+        either={**fields(a=text, b=text), "oneOf": [{"properties": {"a": {"maxLength": limit}}}]},
     )
     return definition(version(schema=fields(spec=spec)), group="ratchet.example.com")
 
@@ -155,7 +155,7 @@ def test_an_unchanged_invalid_value_does_not_prevent_an_update(
     control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     path = established(control_plane, api, ratchet(100))
-    kept = {
+    spec = {
         "text": "long text",
         "count": 50,
         "inner": {"text": "long text", "other": "x"},
@@ -164,7 +164,7 @@ def test_an_unchanged_invalid_value_does_not_prevent_an_update(
         "either": {"a": "long text"},
     }
     obj = {"apiVersion": "ratchet.example.com/v1", "kind": "Sample", "metadata": {"name": "old"}}
-    old = api.call("POST", path, {**obj, "spec": kept}).json()
+    old = api.call("POST", path, {**obj, "spec": spec}).json()
     live = api.call("GET", f"{DEFINITIONS}/samples.ratchet.example.com").json()
     strict = ratchet(3)
     assert api.call("PUT", live_path(live), {**live, "spec": strict["spec"]}).status == 200
@@ -174,14 +174,14 @@ def test_an_unchanged_invalid_value_does_not_prevent_an_update(
 
     responses = {}
     for index, change in enumerate(UPDATES):
-        new = {**old, "spec": {**kept, **change}}
+        new = {**old, "spec": {**spec, **change}}
         response = api.call("PUT", f"{path}/old{DRY}", new)
-        theirs = [] if response.status == 200 else rejected(response.json()).causes
-        ours = [
+        expected = [] if response.status == 200 else rejected(response.json()).causes
+        actual = [
             (each.field, each.type, each.body)
             for each in resource.strategy.validate_update(new, old)
         ]
-        responses[index] = (sorted(ours), sorted(theirs))
+        responses[index] = (sorted(actual), sorted(expected))
 
     assert {index: each for index, each in responses.items() if each[0] != each[1]} == {}
 
@@ -191,11 +191,11 @@ def live_path(crd: dict[str, Any]) -> str:
 
 
 def named(plural: str, kind: str, **names: Any) -> dict[str, Any]:
-    said = {"plural": plural, "kind": kind, **names}
-    return definition(group="naming.example.com", names=said)
+    spec_names = {"plural": plural, "kind": kind, **names}
+    return definition(group="naming.example.com", names=spec_names)
 
 
-# In the order in which they come; the later ones want what the earlier ones have.
+# In creation order: the names of later definitions conflict with those of earlier ones.
 NAMINGS: Final = (
     named("firsts", "First", shortNames=["f", "one"], categories=["all"]),
     named("seconds", "Second", shortNames=["f", "two"]),
@@ -207,7 +207,7 @@ NAMINGS: Final = (
 )
 
 
-def timeless(status: dict[str, Any]) -> dict[str, Any]:
+def without_times(status: dict[str, Any]) -> dict[str, Any]:
     conditions = [
         {key: value for key, value in each.items() if key != "lastTransitionTime"}
         for each in status["conditions"]
@@ -221,23 +221,25 @@ def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: HttpCal
 
     for crd in NAMINGS:
         created = api.call("POST", DEFINITIONS, crd).json()
-        ours = accepted(created, before, now="now")
-        live = settled(api, live_path(created), conditions=len(ours["status"]["conditions"]))
-        responses.append((timeless(ours["status"]), timeless(live["status"])))
+        actual = accepted(created, before, now="now")
+        live = final_definition(
+            api, live_path(created), conditions=len(actual["status"]["conditions"])
+        )
+        responses.append((without_times(actual["status"]), without_times(live["status"])))
         before.append(live)
     deleted = api.call("DELETE", live_path(before[0])).json()
 
-    assert [ours for ours, _ in responses] == [theirs for _, theirs in responses]
-    ending = terminating(before[0], "now")
-    assert deleted["metadata"]["finalizers"] == ending["metadata"]["finalizers"]
-    assert timeless(deleted["status"]) == timeless(ending["status"])
+    assert [one for one, _ in responses] == [other for _, other in responses]
+    terminated = terminating(before[0], "now")
+    assert deleted["metadata"]["finalizers"] == terminated["metadata"]["finalizers"]
+    assert without_times(deleted["status"]) == without_times(terminated["status"])
 
 
-def settled(api: HttpCaller, path: str, *, conditions: int) -> dict[str, Any]:
-    """The definition, once the server's controllers have said all they have to say about it."""
-    for _ in range(PATIENCE):
+def final_definition(api: HttpCaller, path: str, *, conditions: int) -> dict[str, Any]:
+    """The definition, once kube-apiserver's controllers have written all conditions."""
+    for _ in range(MAX_REQUESTS):
         live: dict[str, Any] = api.call("GET", path).json()
         found = live["status"]["conditions"] or []
         if len(found) == conditions and all(each["reason"] != "Installing" for each in found):
             return live
-    pytest.fail("the status never settled")
+    pytest.fail("the conditions were never complete")

@@ -80,7 +80,7 @@ async def test_an_applied_status_does_not_change_the_owner_of_the_spec(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.apply(any_widget(namespace, "one", size=3), field_manager="them")
-    ready = Condition(type="Ready", status="True", reason="Here", message="")
+    ready = Condition(type="Ready", status="True", reason="Ready", message="")
 
     applied = await client.status(Widget, "one", namespace=namespace).apply(
         replace(widget(namespace, "one"), status=WidgetStatus(ready=0, conditions=(ready,))),
@@ -135,9 +135,9 @@ async def test_a_dry_run_of_a_status_changes_nothing(
     await client.create(widget(namespace, "one"))
     status = client.status(Widget, "one", namespace=namespace)
 
-    tried = await status.patch(MergePatch({"status": {"ready": 1}}), dry_run=True)
+    result = await status.patch(MergePatch({"status": {"ready": 1}}), dry_run=True)
 
-    assert tried.status == WidgetStatus(ready=1)
+    assert result.status == WidgetStatus(ready=1)
     assert (await status.get()).status is None
 
 
@@ -172,7 +172,7 @@ async def test_an_update_of_the_scale_fails_with_a_conflict_after_another_write(
         await scale.update(replace(read, spec=autoscaling_v1.ScaleSpec(replicas=9)))
 
     assert none.spec is not None
-    # The server leaves a zero out of a Scale.
+    # kube-apiserver omits a zero in a Scale.
     assert none.spec.replicas in (0, None)
     scaled = await client.get(apps_v1.Deployment, "web", namespace=namespace)
     assert scaled.spec is not None
@@ -232,12 +232,12 @@ async def test_a_pod_is_evicted(client: Client, namespace: str) -> None:
 async def test_an_eviction_that_violates_a_disruption_budget_is_refused_and_not_retried(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
-    running = await client.create(pod(namespace, "web", node="here", labels={"app": "web"}))
+    running = await client.create(pod(namespace, "web", node="missing-node", labels={"app": "web"}))
     await client.status(core_v1.Pod, "web", namespace=namespace).patch(
         MergePatch({"status": {"phase": "Running"}})
     )
     budget = await client.create(no_disruption(namespace))
-    # Where no controller does, a client has to set the budget's observedGeneration.
+    # Without the disruption controller, the test sets the budget's observedGeneration.
     await client.status(policy_v1.PodDisruptionBudget, "none", namespace=namespace).patch(
         MergePatch({"status": {"observedGeneration": budget.generation, "disruptionsAllowed": 0}})
     )
@@ -285,18 +285,18 @@ async def test_a_token_authenticates_and_appears_in_no_repr(
     assert response.status is not None
     token = response.status.token
     assert token is not None
-    async with connected(control_plane, observe=seen, token=token) as as_robot:
-        review = await as_robot.create(authentication_v1.SelfSubjectReview())
+    async with connected(control_plane, observe=seen, token=token) as robot_client:
+        review = await robot_client.create(authentication_v1.SelfSubjectReview())
         with pytest.raises(Exception, match=r"^could not list Secret") as refusal:
-            await as_robot.list(core_v1.Secret, namespace=namespace)
+            await robot_client.list(core_v1.Secret, namespace=namespace)
     assert review.status is not None
     assert review.status.user_info is not None
     assert review.status.user_info.username == f"system:serviceaccount:{namespace}:robot"
-    shown = (repr(response), str(response), repr(seen), repr(refusal.value), caplog.text)
-    assert not any(token in text for text in shown)
+    texts = (repr(response), str(response), repr(seen), repr(refusal.value), caplog.text)
+    assert not any(token in text for text in texts)
 
 
-# Any other
+# Other subresources
 
 
 async def test_a_pod_is_bound_to_a_node_through_a_subresource_named_by_its_path(
@@ -309,14 +309,14 @@ async def test_a_pod_is_bound_to_a_node_through_a_subresource_named_by_its_path(
     ).create(
         core_v1.Binding(
             metadata=meta_v1.ObjectMeta(name="web", namespace=namespace),
-            target=core_v1.ObjectReference(kind="Node", name="somewhere"),
+            target=core_v1.ObjectReference(kind="Node", name="missing-node"),
         )
     )
 
     bound = await client.get(core_v1.Pod, "web", namespace=namespace)
     assert bound.spec is not None
-    assert bound.spec.node_name == "somewhere"
-    # Now that it could be running, a client would have to report that it has stopped.
+    assert bound.spec.node_name == "missing-node"
+    # Without a kubelet, a bound Pod is only deleted with a grace period of 0.
     await client.delete(
         core_v1.Pod,
         "web",

@@ -24,8 +24,8 @@ def admin(control_plane: ControlPlane) -> Iterator[HttpCaller]:
 
 
 @pytest.fixture
-def robot(admin: HttpCaller, namespace: str) -> str:
-    """Where the tokens of an account are asked for."""
+def token_path(admin: HttpCaller, namespace: str) -> str:
+    """The path of the token subresource of a service account."""
     accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     admin.call("POST", accounts, {"metadata": {"name": "robot"}})
     return f"{accounts}/robot/token"
@@ -42,7 +42,7 @@ def claims_of(token: str) -> Any:
     return json.loads(urlsafe_b64decode(token.split(".")[1] + "=="))
 
 
-def reviewed(admin: HttpCaller, token: str, **spec: Any) -> Any:
+def review(admin: HttpCaller, token: str, **spec: Any) -> Any:
     response = admin.call(
         "POST", f"{AUTHENTICATION}/tokenreviews", {"spec": {"token": token, **spec}}
     )
@@ -51,12 +51,9 @@ def reviewed(admin: HttpCaller, token: str, **spec: Any) -> Any:
 
 
 def refused(admin: HttpCaller, token: str) -> Any:
-    """The review of a token that has just become void, which a real server hears a moment later.
-
-    What it found good in that moment, it takes for good for ten seconds.
-    """
-    until(lambda: "error" in reviewed(admin, token))
-    return reviewed(admin, token)
+    """The review of a revoked token. kube-apiserver caches a successful review for 10 s."""
+    until(lambda: "error" in review(admin, token))
+    return review(admin, token)
 
 
 def bound_to(kind: str, name: str, **more: str) -> dict[str, Any]:
@@ -66,16 +63,16 @@ def bound_to(kind: str, name: str, **more: str) -> dict[str, Any]:
 def pod(name: str, account: str) -> dict[str, Any]:
     spec = {
         "serviceAccountName": account,
-        "nodeName": "here",
+        "nodeName": "missing-node",
         "containers": [{"name": "main", "image": "image"}],
     }
     return {"metadata": {"name": name}, "spec": spec}
 
 
 def test_a_token_has_its_accounts_audience_and_lifetime(
-    admin: HttpCaller, robot: str, namespace: str
+    admin: HttpCaller, token_path: str, namespace: str
 ) -> None:
-    response = admin.call("POST", robot, {}).json()
+    response = admin.call("POST", token_path, {}).json()
 
     claims = claims_of(response["status"]["token"])
     uid = response["metadata"]["uid"]
@@ -96,16 +93,16 @@ def test_a_token_has_its_accounts_audience_and_lifetime(
 
 
 def test_the_user_of_a_bound_token_is_the_account_with_the_pods_name_and_uid(
-    admin: HttpCaller, robot: str, namespace: str, control_plane: ControlPlane
+    admin: HttpCaller, token_path: str, namespace: str, control_plane: ControlPlane
 ) -> None:
-    made = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
-    token = token_of(admin, robot, **bound_to("Pod", "web"))
+    created = admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot")).json()
+    token = token_of(admin, token_path, **bound_to("Pod", "web"))
 
     with open_caller(control_plane, token=token) as bearer:
         user = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()["status"]
 
     claims = claims_of(token)
-    assert claims["kubernetes.io"]["node"] == {"name": "here"}
+    assert claims["kubernetes.io"]["node"] == {"name": "missing-node"}
     assert user["userInfo"] == {
         "username": f"system:serviceaccount:{namespace}:robot",
         "uid": claims["kubernetes.io"]["serviceaccount"]["uid"],
@@ -116,19 +113,21 @@ def test_the_user_of_a_bound_token_is_the_account_with_the_pods_name_and_uid(
         ],
         "extra": {
             "authentication.kubernetes.io/credential-id": [f"JTI={claims['jti']}"],
-            "authentication.kubernetes.io/node-name": ["here"],
+            "authentication.kubernetes.io/node-name": ["missing-node"],
             "authentication.kubernetes.io/pod-name": ["web"],
-            "authentication.kubernetes.io/pod-uid": [made["metadata"]["uid"]],
+            "authentication.kubernetes.io/pod-uid": [created["metadata"]["uid"]],
         },
     }
 
 
 def test_a_token_of_an_hour_for_a_kubelet_is_valid_for_a_year(
-    admin: HttpCaller, robot: str, namespace: str
+    admin: HttpCaller, token_path: str, namespace: str
 ) -> None:
     admin.call("POST", f"/api/v1/namespaces/{namespace}/pods", pod("web", "robot"))
 
-    claims = claims_of(token_of(admin, robot, expirationSeconds=3607, **bound_to("Pod", "web")))
+    claims = claims_of(
+        token_of(admin, token_path, expirationSeconds=3607, **bound_to("Pod", "web"))
+    )
 
     assert claims["exp"] - claims["iat"] == 365 * 24 * 3600
     assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
@@ -167,20 +166,25 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "status", "sentence"), REFUSED)
+@pytest.mark.parametrize(("spec", "status", "message"), REFUSED)
 def test_an_invalid_token_request_is_refused(
-    spec: dict[str, Any], status: int, sentence: str, admin: HttpCaller, robot: str, namespace: str
+    spec: dict[str, Any],
+    status: int,
+    message: str,
+    admin: HttpCaller,
+    token_path: str,
+    namespace: str,
 ) -> None:
     pods = f"/api/v1/namespaces/{namespace}/pods"
     admin.call("POST", pods, pod("web", "robot"))
     admin.call("POST", pods, pod("other", "other"))
 
-    response = admin.call("POST", robot, {"spec": spec})
+    response = admin.call("POST", token_path, {"spec": spec})
 
-    assert (response.status, response.json()["message"]) == (status, sentence)
+    assert (response.status, response.json()["message"]) == (status, message)
 
 
-ABOUT: list[tuple[dict[str, str], int, str]] = [
+INVALID_METADATA: list[tuple[dict[str, str], int, str]] = [
     (
         {"name": "other"},
         422,
@@ -195,17 +199,17 @@ ABOUT: list[tuple[dict[str, str], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("metadata", "status", "sentence"), ABOUT)
+@pytest.mark.parametrize(("metadata", "status", "message"), INVALID_METADATA)
 def test_a_token_request_has_the_name_of_its_account_or_none(
-    metadata: dict[str, str], status: int, sentence: str, admin: HttpCaller, robot: str
+    metadata: dict[str, str], status: int, message: str, admin: HttpCaller, token_path: str
 ) -> None:
-    response = admin.call("POST", robot, {"metadata": metadata})
+    response = admin.call("POST", token_path, {"metadata": metadata})
 
-    assert (response.status, response.json()["message"]) == (status, sentence)
+    assert (response.status, response.json()["message"]) == (status, message)
 
 
-def test_a_missing_account_has_no_token(admin: HttpCaller, robot: str) -> None:
-    response = admin.call("POST", robot.replace("robot", "missing"), {})
+def test_a_missing_account_has_no_token(admin: HttpCaller, token_path: str) -> None:
+    response = admin.call("POST", token_path.replace("robot", "missing"), {})
 
     assert (response.status, response.json()["message"]) == (
         404,
@@ -214,29 +218,29 @@ def test_a_missing_account_has_no_token(admin: HttpCaller, robot: str) -> None:
 
 
 def test_a_token_for_another_audience_is_rejected_by_the_server(
-    admin: HttpCaller, robot: str, control_plane: ControlPlane
+    admin: HttpCaller, token_path: str, control_plane: ControlPlane
 ) -> None:
-    token = token_of(admin, robot, audiences=["them"])
+    token = token_of(admin, token_path, audiences=["them"])
 
     with open_caller(control_plane, token=token) as bearer:
         refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
 
     assert refusal.status == 401
-    assert reviewed(admin, token) == {
+    assert review(admin, token) == {
         "user": {},
         "error": '[invalid bearer token, token audiences ["them"] is invalid for the target'
         f' audiences ["{ISSUER}"]]',
     }
-    for_them = reviewed(admin, token, audiences=["them", "us"])
-    assert (for_them["authenticated"], for_them["audiences"]) == (True, ["them"])
+    for_audience = review(admin, token, audiences=["them", "us"])
+    assert (for_audience["authenticated"], for_audience["audiences"]) == (True, ["them"])
 
 
 def test_a_token_is_invalid_after_the_deletion_of_its_bound_object(
-    admin: HttpCaller, robot: str, namespace: str
+    admin: HttpCaller, token_path: str, namespace: str
 ) -> None:
     secrets = f"/api/v1/namespaces/{namespace}/secrets"
     admin.call("POST", secrets, {"metadata": {"name": "key"}})
-    token = token_of(admin, robot, **bound_to("Secret", "key"))
+    token = token_of(admin, token_path, **bound_to("Secret", "key"))
 
     admin.call("DELETE", f"{secrets}/key")
 
@@ -247,29 +251,29 @@ def test_a_token_is_invalid_after_the_deletion_of_its_bound_object(
 
 
 def test_a_token_of_a_deleted_or_recreated_account_is_invalid(
-    admin: HttpCaller, robot: str, control_plane: ControlPlane
+    admin: HttpCaller, token_path: str, control_plane: ControlPlane
 ) -> None:
-    first, second, third = (token_of(admin, robot) for _ in range(3))
-    account = robot.removesuffix("/token")
+    first, second, third = (token_of(admin, token_path) for _ in range(3))
+    account = token_path.removesuffix("/token")
 
     admin.call("DELETE", account)
-    gone = refused(admin, first)
+    deleted = refused(admin, first)
     with open_caller(control_plane, token=third) as bearer:
         refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
     admin.call("POST", account.removesuffix("/robot"), {"metadata": {"name": "robot"}})
-    another = reviewed(admin, second)
+    recreated = review(admin, second)
 
     assert refusal.status == 401
-    assert gone["error"] == '[invalid bearer token, serviceaccounts "robot" not found]'
-    assert "does not match claim" in another["error"]
+    assert deleted["error"] == '[invalid bearer token, serviceaccounts "robot" not found]'
+    assert "does not match claim" in recreated["error"]
 
 
-def test_a_modified_token_is_invalid(admin: HttpCaller, robot: str) -> None:
-    head, claims, signature = token_of(admin, robot).split(".")
+def test_a_modified_token_is_invalid(admin: HttpCaller, token_path: str) -> None:
+    head, claims, signature = token_of(admin, token_path).split(".")
     other = "A" if signature[0] != "A" else "B"
 
-    changed = reviewed(admin, f"{head}.{claims}.{other}{signature[1:]}")
-    made_up = reviewed(admin, "a.b.c")
+    changed = review(admin, f"{head}.{claims}.{other}{signature[1:]}")
+    made_up = review(admin, "a.b.c")
 
     failure = "go-jose/go-jose: error in cryptographic primitive"
     assert changed == {"user": {}, "error": f"[invalid bearer token, {failure}]"}
@@ -277,14 +281,14 @@ def test_a_modified_token_is_invalid(admin: HttpCaller, robot: str) -> None:
 
 
 def test_a_token_review_returns_the_user(admin: HttpCaller, control_plane: ControlPlane) -> None:
-    given = control_plane.credentials
+    credentials = control_plane.credentials
 
-    assert reviewed(admin, given.limited_token) == {
+    assert review(admin, credentials.limited_token) == {
         "authenticated": True,
         "user": {"username": "limited", "uid": "limited", "groups": ["system:authenticated"]},
         "audiences": [ISSUER],
     }
-    assert reviewed(admin, given.limited_token, audiences=["them"]) == {
+    assert review(admin, credentials.limited_token, audiences=["them"]) == {
         "user": {},
         "error": "invalid bearer token",
     }
@@ -315,9 +319,9 @@ HEADERS = [("Basic {}", None), ("{}", None), ("Bearer", None), ("Bearer  {}", No
 def test_a_header_without_a_token_is_anonymous(
     header: str, user: str | None, control_plane: ControlPlane
 ) -> None:
-    shown = {"Authorization": header.format(control_plane.credentials.limited_token)}
+    headers = {"Authorization": header.format(control_plane.credentials.limited_token)}
 
-    with open_caller(control_plane, headers=shown) as caller:
+    with open_caller(control_plane, headers=headers) as caller:
         response = caller.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {}).json()
 
     if user is None:
@@ -329,7 +333,7 @@ def test_a_header_without_a_token_is_anonymous(
 def test_a_rules_review_contains_the_rules_of_all_users(control_plane: ControlPlane) -> None:
     with open_caller(control_plane, token=control_plane.credentials.limited_token) as caller:
         response = caller.call("POST", LIMITED_RULES, {"spec": {"namespace": "default"}}).json()
-        nowhere = caller.call("POST", LIMITED_RULES, {}).json()
+        without_namespace = caller.call("POST", LIMITED_RULES, {}).json()
 
     assert (response["metadata"], response["spec"]) == ({}, {})
     assert response["status"]["incomplete"] is False
@@ -347,4 +351,4 @@ def test_a_rules_review_contains_the_rules_of_all_users(control_plane: ControlPl
     ]
     urls = [each["nonResourceURLs"] for each in response["status"]["nonResourceRules"]]
     assert ["/healthz", "/livez", "/readyz", "/version", "/version/"] in urls
-    assert nowhere["message"] == "no namespace on request"
+    assert without_namespace["message"] == "no namespace on request"

@@ -17,12 +17,12 @@ ConfigMap = core_v1.ConfigMap
 pytestmark = pytest.mark.usefixtures("widgets")
 
 
-class Party:
-    """One of the two: it has fields in an object that both write to, in the status, and a child."""
+class WidgetController:
+    """A controller that applies fields of a shared ConfigMap, a status condition and a child."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.may_end = asyncio.Event()
+        self.may_finalize = asyncio.Event()
         self.data = {name: "1"}
 
     async def reconcile(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
@@ -30,13 +30,13 @@ class Party:
         await ctx.apply(ConfigMap(metadata=meta, data=self.data))
         meta = meta_v1.ObjectMeta(name=f"{self.name}-{obj.name}")
         await ctx.apply_owned(ConfigMap(metadata=meta, data={"size": str(obj.spec.size)}))
-        seen = sm.Condition.when(True, f"RecordingObserver-{self.name}", yes="Looked", no="NotYet")
+        seen = sm.Condition.when(True, f"Reconciled-{self.name}", yes="Done", no="NotYet")
         ready = obj.spec.size if self.name == "left" else None
         await ctx.apply_status(obj, WidgetStatus(ready=ready).with_condition(seen))
         return sm.Done()
 
     async def finalize(self, obj: Widget, ctx: sm.Context) -> sm.Outcome:
-        return sm.Done() if self.may_end.is_set() else sm.Later(after_seconds=0.1)
+        return sm.Done() if self.may_finalize.is_set() else sm.Later(after_seconds=0.1)
 
     @property
     def controller(self) -> sm.Controller[Widget]:
@@ -55,7 +55,7 @@ def have_both_reconciled(operator: Operator, *, after: int = 0) -> bool:
 
 
 def parts(obj: Widget) -> tuple[int | None, set[str]]:
-    """What the status says, and who says so."""
+    """The number of ready replicas, and the types of the conditions."""
     assert obj.status is not None
     return obj.status.ready, {each.type for each in obj.status.conditions or ()}
 
@@ -63,7 +63,7 @@ def parts(obj: Widget) -> tuple[int | None, set[str]]:
 async def test_each_controller_writes_only_its_own_fields_status_and_children(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
-    left, right = Party("left"), Party("right")
+    left, right = WidgetController("left"), WidgetController("right")
     await client.create(widget(namespace, "web", size=3))
 
     async with running_operator(
@@ -80,14 +80,14 @@ async def test_each_controller_writes_only_its_own_fields_status_and_children(
         )
         await operator.wait_until_quiet()
         now = await client.get(Widget, "web", namespace=namespace)
-        left.may_end.set()
-        right.may_end.set()
+        left.may_finalize.set()
+        right.may_finalize.set()
 
     assert shared.data == shared.labels == {"left": "1", "right": "1"}
-    assert parts(web) == (3, {"RecordingObserver-left", "RecordingObserver-right"})
+    assert parts(web) == (3, {"Reconciled-left", "Reconciled-right"})
     assert set(web.metadata.finalizers or ()) == {"toys.example.com/left", "toys.example.com/right"}
-    assert parts(now) == (5, {"RecordingObserver-left", "RecordingObserver-right"})
-    # Each its child, and the left one the status.
+    assert parts(now) == (5, {"Reconciled-left", "Reconciled-right"})
+    # Each controller writes its child; the left one also writes the status.
     assert len(operator.writes) - writes == 3
     for name in ("left-web", "right-web"):
         child = await client.get(ConfigMap, name, namespace=namespace)
@@ -99,7 +99,7 @@ async def test_each_controller_writes_only_its_own_fields_status_and_children(
 async def test_a_field_that_one_controller_gives_up_is_removed_and_the_others_stay(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
-    left, right = Party("left"), Party("right")
+    left, right = WidgetController("left"), WidgetController("right")
     await client.create(widget(namespace, "web"))
 
     async with running_operator(
@@ -115,8 +115,8 @@ async def test_a_field_that_one_controller_gives_up_is_removed_and_the_others_st
             lambda obj: "other" in (obj.data or {}),
             namespace=namespace,
         )
-        left.may_end.set()
-        right.may_end.set()
+        left.may_finalize.set()
+        right.may_finalize.set()
 
     assert shared.data == shared.labels == {"other": "2", "right": "1"}
 
@@ -124,7 +124,7 @@ async def test_a_field_that_one_controller_gives_up_is_removed_and_the_others_st
 async def test_the_object_is_removed_after_both_controllers_have_cleaned_up(
     client: Client, control_plane: ControlPlane, namespace: str
 ) -> None:
-    left, right = Party("left"), Party("right")
+    left, right = WidgetController("left"), WidgetController("right")
     await client.create(widget(namespace, "web"))
 
     async with running_operator(
@@ -132,7 +132,7 @@ async def test_the_object_is_removed_after_both_controllers_have_cleaned_up(
     ) as operator:
         await operator.until(lambda: have_both_reconciled(operator))
         await client.delete(Widget, "web", namespace=namespace)
-        left.may_end.set()
+        left.may_finalize.set()
         held = await wait_for_object(
             client,
             Widget,
@@ -143,7 +143,7 @@ async def test_the_object_is_removed_after_both_controllers_have_cleaned_up(
         reconciles = operator.reconcile_count
         await operator.until(lambda: operator.reconcile_count > reconciles + 2)
         still = await client.get(Widget, "web", namespace=namespace)
-        right.may_end.set()
+        right.may_finalize.set()
         await wait_until_gone(client, Widget, "web", namespace=namespace, within_seconds=20.0)
 
     assert held.metadata.finalizers == still.metadata.finalizers == ("toys.example.com/right",)

@@ -22,8 +22,8 @@ from tests.real.clients import connected
 from tests.real.definitions import ANYTHING, GROUP, Widget, definition, version, widget
 from tests.real.objects import AnyConfigMap, config_map, create_config_maps, deployment
 
-# Longer than anything here takes, on whatever machine.
-LONG = 30.0
+# Longer than any wait of these tests on a busy machine.
+WITHIN_SECONDS = 30.0
 
 AVAILABLE = {"type": "Available", "status": "True", "reason": "Tests", "message": ""}
 
@@ -38,7 +38,12 @@ async def test_an_object_that_meets_the_condition_is_returned_immediately(
     created = await client.create(config_map(namespace, "settings", color="blue"))
 
     found = await wait_for(
-        client, core_v1.ConfigMap, "settings", is_blue, namespace=namespace, within_seconds=LONG
+        client,
+        core_v1.ConfigMap,
+        "settings",
+        is_blue,
+        namespace=namespace,
+        within_seconds=WITHIN_SECONDS,
     )
 
     assert found == created
@@ -55,18 +60,18 @@ async def test_wait_for_accepts_an_object_that_does_not_exist_yet(
                 "settings",
                 is_blue,
                 namespace=namespace,
-                within_seconds=LONG,
+                within_seconds=WITHIN_SECONDS,
             )
         )
         await create_config_maps(client, namespace, "other", "settings")
-        painted = await client.patch(
+        patched = await client.patch(
             core_v1.ConfigMap,
             "settings",
             MergePatch({"data": {"color": "blue"}}),
             namespace=namespace,
         )
 
-    assert waiting.result() == painted
+    assert waiting.result() == patched
 
 
 async def test_wait_for_finds_a_condition_of_typed_and_unstructured_objects(
@@ -84,12 +89,17 @@ async def test_wait_for_finds_a_condition_of_typed_and_unstructured_objects(
                 "web",
                 available,
                 namespace=namespace,
-                within_seconds=LONG,
+                within_seconds=WITHIN_SECONDS,
             )
         )
         untyped = group.create_task(
             wait_for(
-                client, any_deployment, "web", available, namespace=namespace, within_seconds=LONG
+                client,
+                any_deployment,
+                "web",
+                available,
+                namespace=namespace,
+                within_seconds=WITHIN_SECONDS,
             )
         )
         await client.status(apps_v1.Deployment, "web", namespace=namespace).patch(
@@ -102,46 +112,46 @@ async def test_wait_for_finds_a_condition_of_typed_and_unstructured_objects(
 
 
 async def test_wait_for_returns_once_the_kind_of_a_definition_is_served(client: Client) -> None:
-    brief = definition("Brief", "briefs", version(spec=ANYTHING))
-    await client.create(brief)
+    crd = definition("Brief", "briefs", version(spec=ANYTHING))
+    await client.create(crd)
 
     await wait_for(
         client,
         CustomResourceDefinition,
-        brief.name,
+        crd.name,
         has_condition("Established"),
-        within_seconds=LONG,
+        within_seconds=WITHIN_SECONDS,
     )
 
     assert (await client.list(Unstructured.of(f"{GROUP}/v1", "Brief"))).items == ()
-    await client.delete(CustomResourceDefinition, brief.name)
-    await wait_until_gone(client, CustomResourceDefinition, brief.name, within_seconds=LONG)
+    await client.delete(CustomResourceDefinition, crd.name)
+    await wait_until_gone(client, CustomResourceDefinition, crd.name, within_seconds=WITHIN_SECONDS)
 
 
-async def test_a_condition_that_is_never_met_raises_not_settled(
+async def test_a_condition_that_is_never_met_raises_a_timeout(
     client: Client, control_plane: ControlPlane, namespace: str, widgets: None
 ) -> None:
     created = await client.create(widget(namespace, "one"))
     clock = ManualClock()
 
     def ready_in_time(obj: Widget) -> bool:
-        clock.advance(LONG)  # the time is over once the object was seen
+        clock.advance(WITHIN_SECONDS)  # the timeout expires after the first look at the object
         return has_condition("Ready")(obj)
 
     async with connected(control_plane, observe=ignore, clock=clock) as waiting:
-        with pytest.raises(WaitTimeout) as vain:
+        with pytest.raises(WaitTimeout) as raised:
             await wait_for(
                 waiting,
                 Widget,
                 "one",
                 ready_in_time,
                 namespace=namespace,
-                within_seconds=LONG,
+                within_seconds=WITHIN_SECONDS,
                 waited_for="readiness",
             )
 
-    assert f"waited 30 s for readiness of Widget {namespace}/one" in str(vain.value)
-    assert vain.value.last_seen == f"version {created.resource_version}"
+    assert f"waited 30 s for readiness of Widget {namespace}/one" in str(raised.value)
+    assert raised.value.last_seen == f"version {created.resource_version}"
 
 
 async def test_wait_until_gone_returns_after_the_deletion(client: Client, namespace: str) -> None:
@@ -150,7 +160,11 @@ async def test_wait_until_gone_returns_after_the_deletion(client: Client, namesp
     async with asyncio.TaskGroup() as group:
         group.create_task(
             wait_until_gone(
-                client, core_v1.ConfigMap, "settings", namespace=namespace, within_seconds=LONG
+                client,
+                core_v1.ConfigMap,
+                "settings",
+                namespace=namespace,
+                within_seconds=WITHIN_SECONDS,
             )
         )
         await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
@@ -169,7 +183,7 @@ async def test_wait_until_gone_with_a_uid_ignores_a_recreated_object(
         "settings",
         uid=first.uid,
         namespace=namespace,
-        within_seconds=LONG,
+        within_seconds=WITHIN_SECONDS,
     )
     with pytest.raises(WaitTimeout):
         await wait_until_gone(

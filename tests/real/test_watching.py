@@ -23,7 +23,7 @@ from tests.real.relay import relay_to
 
 T = TypeVar("T")
 
-# Two seconds before its end, and every minute, the server says how far it has got.
+# kube-apiserver sends bookmarks every minute, and two seconds before the timeout.
 WATCH_SECONDS = 4
 
 
@@ -40,7 +40,7 @@ async def version(client: Client, namespace: str) -> str:
     return (await client.list(core_v1.ConfigMap, namespace=namespace)).resource_version
 
 
-def paint(color: str) -> MergePatch:
+def color_patch(color: str) -> MergePatch:
     return MergePatch({"metadata": {"labels": {"color": color}}})
 
 
@@ -49,7 +49,9 @@ async def test_added_modified_and_deleted_events_arrive_in_order(
 ) -> None:
     start = await version(client, namespace)
     created = await client.create(config_map(namespace, "settings"))
-    changed = await client.patch(core_v1.ConfigMap, "settings", paint("red"), namespace=namespace)
+    changed = await client.patch(
+        core_v1.ConfigMap, "settings", color_patch("red"), namespace=namespace
+    )
     await client.delete(core_v1.ConfigMap, "settings", namespace=namespace)
 
     async with client.watch(
@@ -117,7 +119,7 @@ async def test_the_server_sends_a_bookmark_and_closes_a_watch_at_its_timeout(
             fields=nothing,
             resource_version=start,
             timeout_seconds=WATCH_SECONDS,
-        ) as marked,
+        ) as with_bookmarks,
         client.watch(
             core_v1.ConfigMap,
             namespace=namespace,
@@ -125,16 +127,16 @@ async def test_the_server_sends_a_bookmark_and_closes_a_watch_at_its_timeout(
             resource_version=start,
             timeout_seconds=WATCH_SECONDS,
             bookmarks=False,
-        ) as unmarked,
+        ) as without_bookmarks,
     ):
-        elsewhere = await client.create(config_map(namespace, "something"))
-        marks = [event async for event in marked]
-        silence = [event async for event in unmarked]
+        created = await client.create(config_map(namespace, "something"))
+        events = [event async for event in with_bookmarks]
+        no_events = [event async for event in without_bookmarks]
 
-    assert isinstance(marks[-1], Bookmark)
-    assert int(marks[-1].resource_version) >= int(elsewhere.resource_version)
-    assert not marks[-1].ends_initial_events
-    assert silence == []
+    assert isinstance(events[-1], Bookmark)
+    assert int(events[-1].resource_version) >= int(created.resource_version)
+    assert not events[-1].ends_initial_events
+    assert no_events == []
 
 
 async def test_a_selector_turns_label_changes_into_added_and_deleted_events(
@@ -143,7 +145,7 @@ async def test_a_selector_turns_label_changes_into_added_and_deleted_events(
     start = await version(client, namespace)
     await client.create(config_map(namespace, "settings", labels={"color": "red"}))
     for color in ("blue", "red"):
-        await client.patch(core_v1.ConfigMap, "settings", paint(color), namespace=namespace)
+        await client.patch(core_v1.ConfigMap, "settings", color_patch(color), namespace=namespace)
 
     async with client.watch(
         core_v1.ConfigMap,
@@ -151,14 +153,14 @@ async def test_a_selector_turns_label_changes_into_added_and_deleted_events(
         resource_version=start,
         labels=Labels.equal({"color": "red"}),
     ) as events:
-        created, left, back = await first(3, events)
+        created, left, returned = await first(3, events)
 
     assert isinstance(created, ObjectWritten)
     assert created.is_new
     assert isinstance(left, ObjectDeleted)
     assert left.obj.labels == {"color": "red"}
-    assert isinstance(back, ObjectWritten)
-    assert back.is_new
+    assert isinstance(returned, ObjectWritten)
+    assert returned.is_new
 
 
 async def test_a_watch_with_a_field_selector_receives_only_matching_objects(

@@ -1,4 +1,4 @@
-"""Generated samples are accepted on a cluster, and breaking changes do break."""
+"""kube-apiserver accepts generated samples, and reported breaking changes break objects."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def define(client: Client, crd: dict[str, Any]) -> None:
     await install(client, typed)
 
 
-def placed(obj: dict[str, Any], namespace: str) -> Unstructured:
+def in_namespace(obj: dict[str, Any], namespace: str) -> Unstructured:
     kind = Unstructured.of(obj["apiVersion"], obj["kind"])
     return kind({**obj, "metadata": {**obj["metadata"], "namespace": namespace}})
 
@@ -31,7 +31,7 @@ async def test_a_generated_sample_is_accepted_and_stored_completely(
     await define(client, rich())
     sample = dict(sample_of(rich()))
 
-    created = await client.create(placed(sample, namespace))
+    created = await client.create(in_namespace(sample, namespace))
 
     assert created.body["spec"] == sample["spec"]
 
@@ -57,12 +57,12 @@ async def test_a_change_reported_as_breaking_breaks_stored_objects(
 
     unbroken: list[tuple[Any, ...]] = []
     for number, (old, new, value) in enumerate(BROKEN):
-        kept = await client.create(placed(case(number, groups[0], value), namespace))
+        kept = await client.create(in_namespace(case(number, groups[0], value), namespace))
         try:
-            now = await client.create(placed(case(number, groups[1], value), namespace))
+            now = await client.create(in_namespace(case(number, groups[1], value), namespace))
         except (BadRequest, Invalid):
             continue
-        # Not refused: then something of it was dropped.
+        # Accepted: the change breaks the object only if the server dropped a field.
         if now.body["spec"] == kept.body["spec"]:
             unbroken.append((old, new, value))
 

@@ -1,4 +1,4 @@
-"""steersman's workloads on an embedded server reach the state of Kubernetes' on a real one."""
+"""steersman's controllers on an embedded server and Kubernetes' on a real one reach one state."""
 
 import json
 import os
@@ -25,19 +25,18 @@ from tests.real.workload_process import workload_process
 
 pytestmark = pytest.mark.timeout(180)
 
-# No controller of ours makes tokens for Secrets, and the Pods are run by the test.
+# steersman has no tokens controller. The test takes the place of the scheduler and kubelet.
 COMPARED = [each for each in (*SCENARIOS, *SERVICE_SCENARIOS) if each is not accounts]
-OURS = [each for each in PARTS if each not in ("nodes", "scheduler")]
+WORKLOADS = [each for each in PARTS if each not in ("nodes", "scheduler")]
 
-# What a template or a revision is called by: theirs is a hash of how Go prints it, ours of its
-# JSON.
+# The hash of a template or revision: Kubernetes hashes its Go representation, steersman its JSON.
 HASH = re.compile(r"(?<=-)[bcdfghjklmnpqrstvwxz2456789]{6,10}(?!\w)")
 LABELS = ("pod-template-hash", "controller-revision-hash", "controller.kubernetes.io/hash")
 
 
 @pytest.fixture(scope="module")
 def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
-    """A real one with Kubernetes' own controllers, and an embedded one with ours."""
+    """A real server with Kubernetes' controllers, and an embedded one with steersman's."""
     clock = SystemClock()
     with ExitStack() as stack:
         real = stack.enter_context(
@@ -45,7 +44,7 @@ def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
         )
         embedded = stack.enter_context(running_embedded_control_plane(clock=clock))
         stack.enter_context(real.running_controllers("*", flags=flags(real)))
-        stack.enter_context(workload_process(embedded, *OURS))
+        stack.enter_context(workload_process(embedded, *WORKLOADS))
         for each in (real, embedded):
             make_node(each)
         _trust_node(embedded)
@@ -53,34 +52,34 @@ def clusters() -> Iterator[tuple[ControlPlane, ControlPlane]]:
 
 
 def _trust_node(cluster: ControlPlane) -> None:
-    """Take away what the server puts on a node until it is ready.
+    """Remove the not-ready taint that the server adds to a new node.
 
-    Ours do so for the nodes that they play, and Kubernetes' own for every node.
+    steersman's simulated kubelets do so for their nodes, and Kubernetes' node controller for all.
     """
     with cluster.caller() as server:
         patch = {"spec": {"taints": None}}
         assert server.call("PATCH", f"/api/v1/nodes/{NODE}", patch, sends=MERGE).status == 200
 
 
-def alike(seen: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """What is there of each kind, but for who wrote it and what templates are called."""
+def comparable(seen: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The objects of each kind, without their managers and template hashes."""
     return {
-        kind: sorted(map(_alike, objects), key=lambda each: json.dumps(each, sort_keys=True))
+        kind: sorted(map(_comparable, objects), key=lambda each: json.dumps(each, sort_keys=True))
         for kind, objects in seen.items()
     }
 
 
-def _alike(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     match value:
         case dict():
             return {
-                name: "<hash>" if name in LABELS else _alike(each)
+                name: "<hash>" if name in LABELS else _comparable(each)
                 for name, each in value.items()
-                # Each of ours has a name of its own, and theirs all have one.
+                # Kubernetes' controllers share a manager name; each of steersman's has its own.
                 if name != "managedFields"
             }
         case list():
-            return [_alike(each) for each in value]
+            return [_comparable(each) for each in value]
         case str():
             return HASH.sub("<hash>", value)
         case _:
@@ -91,9 +90,9 @@ def _alike(value: Any) -> Any:
 def test_the_workload_controllers_reach_the_same_final_state(
     scenario: Callable[[Stage], None], clusters: tuple[ControlPlane, ControlPlane]
 ) -> None:
-    real, embedded = final_states(scenario, clusters, normalize=alike)
+    real, embedded = final_states(scenario, clusters, normalize=comparable)
     if embedded != real:
         # The order of two controllers is random, so only a repeated difference counts.
-        real, embedded = final_states(scenario, clusters, normalize=alike)
+        real, embedded = final_states(scenario, clusters, normalize=comparable)
 
     assert embedded == real, difference(real, embedded)

@@ -1,4 +1,4 @@
-"""steersman's workloads run a cluster with a real kube-apiserver and nothing else."""
+"""steersman's workloads run a cluster with only a real kube-apiserver."""
 
 from collections.abc import AsyncIterator
 
@@ -15,12 +15,12 @@ from tests.real.deployment_availability import create_deployments, wait_until_av
 pytestmark = pytest.mark.timeout(240)
 
 WITHIN_SECONDS = 120.0
-HOME = "lively"
+NAMESPACE = "workloads"
 
 
 @pytest.fixture
 async def client(control_plane: RealControlPlane) -> AsyncIterator[Client]:
-    """A client that may do everything, on a server to which our workloads are all there is."""
+    """A client with all permissions, of a server whose only controllers are steersman's."""
     async with (
         connected(control_plane, observe=ignore) as client,
         workloads(control_plane, parts=PARTS, nodes=3),
@@ -31,14 +31,14 @@ async def client(control_plane: RealControlPlane) -> AsyncIterator[Client]:
 async def test_two_hundred_deployments_become_available_and_are_deleted_with_their_namespace(
     client: Client,
 ) -> None:
-    await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=HOME)))
-    await create_deployments(client, HOME, 200)
-    await wait_until_available(client, HOME, within_seconds=WITHIN_SECONDS)
+    await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name=NAMESPACE)))
+    await create_deployments(client, NAMESPACE, 200)
+    await wait_until_available(client, NAMESPACE, within_seconds=WITHIN_SECONDS)
 
-    sets = (await client.list(apps_v1.ReplicaSet, namespace=HOME)).items
-    pods = (await client.list(core_v1.Pod, namespace=HOME)).items
+    sets = (await client.list(apps_v1.ReplicaSet, namespace=NAMESPACE)).items
+    pods = (await client.list(core_v1.Pod, namespace=NAMESPACE)).items
     assert len(sets) == len(pods) == 200
 
-    await client.delete(core_v1.Namespace, HOME)
-    await wait_until_gone(client, core_v1.Namespace, HOME, within_seconds=WITHIN_SECONDS)
-    assert not (await client.list(core_v1.Pod, namespace=HOME)).items
+    await client.delete(core_v1.Namespace, NAMESPACE)
+    await wait_until_gone(client, core_v1.Namespace, NAMESPACE, within_seconds=WITHIN_SECONDS)
+    assert not (await client.list(core_v1.Pod, namespace=NAMESPACE)).items
