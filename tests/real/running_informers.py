@@ -7,24 +7,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Generic, TypeVar
 
-from steersman.cache import (
-    Added,
-    Deleted,
-    Delta,
-    Informer,
-    InformerSettings,
-    Scope,
-    Sync,
-    Updated,
-    key_of,
-)
+from steersman.cache import Added, Deleted, Delta, Informer, InformerSettings, Scope, Sync, Updated
 from steersman.client import Client, MergePatch, RetryPolicy
 from steersman.clock import SystemClock
 from steersman.errors import AlreadyExists, NotFound, SteersmanError
 from steersman.kinds import Resource, Unstructured, core_v1
 from steersman.names import ObjectKey
 from steersman.observe import HandlerFailed, WatchFailed, WatchStarted
-from steersman.watch import ReflectorSettings, is_older
+from steersman.watch import ReflectorSettings, is_older, key_of
 from tests.real.objects import config_map
 from tests.real.recording_observer import RecordingObserver
 

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from docs.code.concepts.delta_fifo import changes
-from steersman.cache import DeltaFifo, key_of
+from steersman.cache import DeltaFifo
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 
 
 def pod(name: str, version: str, *, uid: str = "") -> core_v1.Pod:

@@ -3,9 +3,9 @@
 import pytest
 
 from docs.code.concepts.indexer import pods
-from steersman.cache import key_of
 from steersman.errors import UnknownIndex
 from steersman.kinds import core_v1, meta_v1
+from steersman.watch import key_of
 
 
 def pod(name: str, *images: str, tier: str = "front") -> core_v1.Pod:

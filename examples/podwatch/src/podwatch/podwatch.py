@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from steersman.cache import Informer, Lister, Scope, handler_funcs, key_of
+from steersman.cache import Informer, Lister, Scope, handler_funcs
 from steersman.client import Client, ClusterConfig, connect, find_config
 from steersman.clock import SystemClock
 from steersman.errors import QueueClosed
 from steersman.kinds import core_v1, meta_v1
 from steersman.names import ObjectKey
 from steersman.observe import Observer, log_to
+from steersman.watch import key_of
 from steersman.workqueue import WorkQueue, default_limiter
 
 RETRIES = 5

@@ -15,13 +15,14 @@ from typing import Final
 
 import steersman as sm
 from steersman import recipes
-from steersman.cache import Informer, background_tasks, handler_funcs, key_of
+from steersman.cache import Informer, background_tasks, handler_funcs
 from steersman.client import Client, MergePatch
 from steersman.controller import EventRecorder, controller_of, owned_by, status_to_apply
 from steersman.errors import Forbidden, Invalid, NotOurs, QueueClosed
 from steersman.kinds import apps_v1, core_v1, covers
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ControllerStarted, Observer, ReconcileFinished, Write
+from steersman.watch import key_of
 from steersman.workqueue import WorkQueue, default_limiter
 
 from robot_operator.robot import Robot, Status

@@ -2,12 +2,13 @@
 
 import pytest
 
-from steersman.controller import Done, Later, Permanent
+from steersman.controller import Done, Later
 from steersman.controller.loop.retry import decide, fingerprint
 from steersman.errors import (
     Conflict,
     Forbidden,
     NotLeading,
+    Permanent,
     ReconcileTimedOut,
     Unavailable,
     Unreachable,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from steersman.cache import Added, Deleted, Delta, Sync, Updated, background_tasks, key_of
+from steersman.cache import Added, Deleted, Delta, Sync, Updated, background_tasks
 from steersman.controller import CacheReader, Controller, Owns, Watch, changed
 from steersman.controller.pause import PAUSED
 from steersman.controller.triggers.event_handlers import DeltaHandler, EventHandlers
@@ -14,6 +14,7 @@ from steersman.controller.triggers.mappings import TRIES_WHEN_GONE
 from steersman.kinds import Unstructured, apps_v1, core_v1, meta_v1
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe import ReconcileReason, TriggerFailed
+from steersman.watch import key_of
 from steersman.workqueue import LOW_PRIORITY
 from tests.clocks import ManualClock
 from tests.embedded import turns

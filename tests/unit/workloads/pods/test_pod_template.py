@@ -4,7 +4,8 @@ import pytest
 
 from steersman.controller import controller_of
 from steersman.kinds import core_v1, meta_v1, replace
-from steersman_cluster.workloads.pods import fnv_1a, pod_from, pod_prefix, safe_name, template_hash
+from steersman_cluster.workloads.pods import pod_from, pod_prefix, safe_name, template_hash
+from steersman_cluster.workloads.pods.template_hash import fnv_1a
 from tests.unit.workloads.pods.samples import replica_set
 
 TEMPLATE = core_v1.PodTemplateSpec(

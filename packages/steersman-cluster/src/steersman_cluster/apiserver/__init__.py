@@ -42,11 +42,11 @@ from steersman_cluster.apiserver.server.options import (
 from steersman_cluster.apiserver.server.transport import InProcessTransport
 from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
 from steersman_cluster.apiserver.webhooks import (
-    NoWebhookTransport,
     WebhookResponse,
     WebhookTransport,
     WebhookUnreachable,
 )
+from steersman_cluster.apiserver.webhooks.request_runner import NoWebhookTransport
 
 if TYPE_CHECKING:
     from steersman_cluster.apiserver.server.running_cluster import (

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
         is_simulated_node,
         node_taints,
     )
-    from steersman_cluster.workloads.pods import fnv_1a, is_ended
+    from steersman_cluster.workloads.pods import is_ended
+    from steersman_cluster.workloads.pods.template_hash import fnv_1a
     from steersman_cluster.workloads.status_writer import put_pod_status
 
 __all__ = [
@@ -57,7 +58,7 @@ _LAZY = {
     "Kubelet": "controller_manager",
     "SIMULATED_NODE": "nodes.node_taints",
     "Workloads": "controller_manager",
-    "fnv_1a": "pods",
+    "fnv_1a": "pods.template_hash",
     "is_ended": "pods",
     "is_simulated_node": "nodes.node_taints",
     "node_taints": "nodes.node_taints",

@@ -30,7 +30,6 @@ from steersman.controller.declaration.functions import is_async
 from steersman.controller.declaration.outcomes import Done, Later, Outcome
 from steersman.controller.declaration.watches import Owns, Watch
 from steersman.controller.declaration.writes import Kind, Writes, as_writes, check_is_kind
-from steersman.errors import Permanent
 
 if TYPE_CHECKING:
     from steersman.controller import changed
@@ -77,7 +76,6 @@ __all__ = [
     "LiveReader",
     "Outcome",
     "Owns",
-    "Permanent",
     "RbacRule",
     "Source",
     "SyncedController",

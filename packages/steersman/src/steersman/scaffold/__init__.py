@@ -17,7 +17,7 @@ from steersman.scaffold.deploy_table import BundleTable, DeployTable
 from steersman.scaffold.egress import egress_warnings
 from steersman.scaffold.origin import Origin, installed_origin
 from steersman.scaffold.project import Project
-from steersman.scaffold.upgrade import UpgradeResult, upgrade_project
+from steersman.scaffold.upgrade.project_upgrade import UpgradeResult, upgrade_project
 
 __all__ = [
     "BundleTable",

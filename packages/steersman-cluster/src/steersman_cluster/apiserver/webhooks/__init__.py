@@ -20,7 +20,6 @@ parses the response, and ``client_config`` validates the client configuration of
 
 from steersman_cluster.apiserver.webhooks.request_runner import (
     NeedsWebhook,
-    NoWebhookTransport,
     RequestRunner,
     WebhookCall,
     WebhookResponse,
@@ -30,7 +29,6 @@ from steersman_cluster.apiserver.webhooks.request_runner import (
 
 __all__ = [
     "NeedsWebhook",
-    "NoWebhookTransport",
     "RequestRunner",
     "WebhookCall",
     "WebhookResponse",

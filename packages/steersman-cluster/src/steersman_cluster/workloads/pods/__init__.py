@@ -45,7 +45,7 @@ from steersman_cluster.workloads.pods.selectors import (
     selector_of,
     selects,
 )
-from steersman_cluster.workloads.pods.template_hash import fnv_1a, safe_name, template_hash
+from steersman_cluster.workloads.pods.template_hash import safe_name, template_hash
 from steersman_cluster.workloads.pods.watches import (
     ControllerOfKind,
     is_counted_differently,
@@ -70,7 +70,6 @@ __all__ = [
     "condition",
     "deletion_cost",
     "deletion_order",
-    "fnv_1a",
     "is_active",
     "is_available",
     "is_counted_differently",

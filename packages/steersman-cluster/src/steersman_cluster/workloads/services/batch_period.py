@@ -7,9 +7,9 @@ reconcile.
 from datetime import datetime, timedelta
 from typing import Final
 
-from steersman.cache import key_of
 from steersman.kinds import Resource
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 
 # The Pods of a rollout become ready within this time if they start at once. It is too short to be
 # noticed, and far below the delay of DNS or a proxy.

@@ -5,10 +5,10 @@ A Pod is indexed under each of its labels, a Service under one label of its sele
 
 from collections.abc import Iterable, Mapping
 
-from steersman.cache import key_of
 from steersman.controller import CacheReader, Context
 from steersman.kinds import core_v1
 from steersman.names import ObjectKey
+from steersman.watch import key_of
 from steersman_cluster.workloads.pods import is_ready
 from steersman_cluster.workloads.services.endpoints import addresses, has_endpoints, is_reachable
 

@@ -3,9 +3,9 @@
 import inspect
 from collections.abc import Iterable
 
-from steersman.cache import key_of
 from steersman.kinds import Resource, Unstructured
 from steersman.names import ObjectKey, ResourceType
+from steersman.watch import key_of
 
 
 def keys_in(returned: object, kind: ResourceType) -> dict[ObjectKey, None]:

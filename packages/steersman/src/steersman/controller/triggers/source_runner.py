@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from random import Random
 from typing import Any, TypeAlias
 
-from steersman.cache import is_cancelled, key_of
+from steersman.cache import is_cancelled
 from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
 from steersman.controller.declaration.sources import Every, Keys, Source
@@ -19,6 +19,7 @@ from steersman.controller.triggers.keys import key_in, keys_in
 from steersman.errors import AUTHOR_ERRORS, failure_of
 from steersman.names import ObjectKey, ResourceType
 from steersman.observe import Observer, ReconcileReason, SourceFailed
+from steersman.watch import key_of
 from steersman.workqueue import LOW_PRIORITY, BackoffPolicy
 
 # Enqueues an object: its key, the reason, and its priority.

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 
-from steersman.cache import Caches, key_of
+from steersman.cache import Caches
 from steersman.client import Client, JsonPatch, Patch, Preconditions
 from steersman.clock import Clock
 from steersman.controller.cache_reader import CacheReader
@@ -48,6 +48,7 @@ from steersman.errors import ApiError, Conflict, Invalid, NotFound
 from steersman.kinds import Codec, Condition, Part, Resource, Unstructured
 from steersman.names import ObjectKey
 from steersman.observe import Observer, Write
+from steersman.watch import key_of
 
 Obj = TypeVar("Obj", bound=Resource | Unstructured)
 Object: TypeAlias = Resource | Unstructured

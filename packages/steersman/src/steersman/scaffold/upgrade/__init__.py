@@ -11,6 +11,4 @@ Promises:  - an upgrade keeps what the author changed
 Never:     replaces a word only because it equals an old name: it must refer to a steersman name
 """
 
-from steersman.scaffold.upgrade.project_upgrade import UpgradeResult, upgrade_project
-
-__all__ = ["UpgradeResult", "upgrade_project"]
+__all__: list[str] = []
