@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
-from steersman_cluster.apiserver.admission.attributes import CREATE, Attributes
+from steersman_cluster.apiserver.admission.attributes import CREATE, AdmissionAttributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.users import User
@@ -13,7 +13,7 @@ MAP = GroupVersionKind("", "v1", "ConfigMap")
 MAPS = GroupVersionResource("", "v1", "configmaps")
 
 
-def request(**changes: Any) -> Attributes:
+def request(**changes: Any) -> AdmissionAttributes:
     """Return a request in which a user creates a ConfigMap."""
     obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"x": "y"}}
     usual: dict[str, Any] = {
@@ -29,7 +29,7 @@ def request(**changes: Any) -> Attributes:
         "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
         "dry_run": False,
     }
-    return Attributes(**{**usual, **changes})
+    return AdmissionAttributes(**{**usual, **changes})
 
 
 class FakeCluster:

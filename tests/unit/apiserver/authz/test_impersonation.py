@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from steersman.wire import Request
-from steersman_cluster.apiserver.authz import Attributes, Authorizer, Impersonation
+from steersman_cluster.apiserver.authz import Attributes, Authorizer, ImpersonationHandler
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.users import User
 from tests.unit.apiserver.authn.stored_objects import StoredObjects, rule, user
@@ -18,11 +18,11 @@ GET_PODS = Attributes(verb="get", resource="pods", namespace="here", name="web")
 OLD = rule("impersonate", "users,groups")
 
 
-def impersonation(*rules: dict[str, Any], to: str = "jane") -> Impersonation:
+def impersonation(*rules: dict[str, Any], to: str = "jane") -> ImpersonationHandler:
     stored = StoredObjects()
     stored.role("impersonator", *rules)
     stored.bind("impersonator", user(to))
-    return Impersonation(Authorizer(stored.store))
+    return ImpersonationHandler(Authorizer(stored.store))
 
 
 def request(*headers: tuple[str, str]) -> Request:

@@ -9,9 +9,9 @@ from steersman_cluster.apiserver.custom.scale import (
     NOT_SAID,
     replicas_errors,
     scale_of,
-    scaled,
     selector_errors,
     selector_text,
+    with_replicas,
 )
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.request.resources import ScalePaths
@@ -55,13 +55,13 @@ def test_an_object_without_replicas_has_no_scale_but_its_scale_can_be_patched() 
     assert caught.value.message.endswith('the spec replicas field ".spec.size" does not exist')
     assert to_patch["spec"] == {"replicas": NOT_SAID}
     with pytest.raises(StatusError, match="400 BadRequest"):
-        scaled(obj, to_patch, PATHS)
+        with_replicas(obj, to_patch, PATHS)
 
 
 def test_scaling_changes_only_the_replicas() -> None:
     obj = sample(spec={"size": 3, "other": 1})
 
-    after = scaled(obj, {"metadata": {}, "spec": {"replicas": 5}}, PATHS)
+    after = with_replicas(obj, {"metadata": {}, "spec": {"replicas": 5}}, PATHS)
 
     assert after == sample(spec={"size": 5, "other": 1})
     assert obj == sample(spec={"size": 3, "other": 1})
@@ -70,14 +70,14 @@ def test_scaling_changes_only_the_replicas() -> None:
 def test_a_written_scale_keeps_its_resource_version() -> None:
     scale = {"metadata": {"resourceVersion": "4"}, "spec": {"replicas": 5}}
 
-    assert scaled(sample(), scale, PATHS)["metadata"]["resourceVersion"] == "4"
+    assert with_replicas(sample(), scale, PATHS)["metadata"]["resourceVersion"] == "4"
 
 
 def test_a_built_in_kind_cannot_be_scaled_below_zero() -> None:
     scale = {"metadata": {"name": "a"}, "spec": {"replicas": -1}}
 
     with pytest.raises(StatusError) as caught:
-        scaled(sample(), scale, BUILTIN_SCALE)
+        with_replicas(sample(), scale, BUILTIN_SCALE)
 
     assert caught.value.message == (
         'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -1: must be greater than'

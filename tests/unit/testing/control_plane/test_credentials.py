@@ -5,18 +5,18 @@ import ssl
 from datetime import UTC, datetime
 from pathlib import Path
 
-from steersman_cluster.testing import Credentials
+from steersman_cluster.testing import ControlPlaneCredentials
 from steersman_cluster.testing.control_plane.credentials import make_credentials
 
 NOW_TIME = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
 
-def credentials(directory: Path) -> Credentials:
+def credentials(directory: Path) -> ControlPlaneCredentials:
     directory.mkdir()
     return make_credentials(directory, now=NOW_TIME)
 
 
-def secret_files(made: Credentials) -> list[Path]:
+def secret_files(made: ControlPlaneCredentials) -> list[Path]:
     return [
         made.serving_key_file,
         made.client_key_file,

@@ -7,8 +7,8 @@ import pytest
 from steersman.kinds import core_v1, meta_v1
 from steersman_cluster.workloads.services.batch_period import (
     BATCH_SECONDS,
-    OwnWrites,
     ServiceBatches,
+    SliceVersions,
 )
 from tests.unit.workloads.services.samples import NOW
 
@@ -39,7 +39,7 @@ def object_at(version: str) -> core_v1.ConfigMap:
 
 
 def test_a_foreign_write_is_distinguished_from_the_controllers_own() -> None:
-    writes = OwnWrites()
+    writes = SliceVersions()
     writes.note(object_at("7"))
 
     assert not writes.is_foreign(None, object_at("7"))
@@ -47,7 +47,7 @@ def test_a_foreign_write_is_distinguished_from_the_controllers_own() -> None:
 
 
 def test_a_deleted_slice_leaves_no_entry() -> None:
-    writes = OwnWrites()
+    writes = SliceVersions()
     writes.note(object_at("7"))
 
     writes.forget(object_at("8"))

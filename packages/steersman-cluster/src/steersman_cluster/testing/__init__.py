@@ -27,7 +27,7 @@ from steersman._lazy import lazy_names
 if TYPE_CHECKING:
     from steersman_cluster.testing.control_plane.component import Component
     from steersman_cluster.testing.control_plane.control_plane import ControlPlane
-    from steersman_cluster.testing.control_plane.credentials import Credentials
+    from steersman_cluster.testing.control_plane.credentials import ControlPlaneCredentials
     from steersman_cluster.testing.control_plane.embedded_control_plane import (
         EmbeddedControlPlane,
         running_embedded_control_plane,
@@ -43,7 +43,7 @@ __all__ = [
     "Binaries",
     "Component",
     "ControlPlane",
-    "Credentials",
+    "ControlPlaneCredentials",
     "EmbeddedControlPlane",
     "Program",
     "RealControlPlane",
@@ -59,7 +59,7 @@ _LAZY = {
     "ControlPlane": "control_plane.control_plane",
     "Component": "control_plane.component",
     "RealControlPlane": "control_plane.real_control_plane",
-    "Credentials": "control_plane.credentials",
+    "ControlPlaneCredentials": "control_plane.credentials",
     "EmbeddedControlPlane": "control_plane.embedded_control_plane",
     "Program": "control_plane.programs",
     "find_binaries": "control_plane.programs",

@@ -4,12 +4,12 @@ Webhooks receive the AdmissionRequest, and CEL expressions read it.
 """
 
 from steersman.names import GroupVersionKind, GroupVersionResource
-from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.attributes import AdmissionAttributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.strategy import Object
 
 
-def request_of(attributes: Attributes, matched: MatchedResource) -> Object:
+def request_of(attributes: AdmissionAttributes, matched: MatchedResource) -> Object:
     """Return the AdmissionRequest of the write request ``attributes``.
 
     Its objects are in the API version of ``matched``.

@@ -25,7 +25,7 @@ _NAMESPACES = GroupVersionResource("", "v1", "namespaces")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attributes:
+class AdmissionAttributes:
     """A write request: the user, the operation and the object.
 
     ``obj``, the object to write, is None for a delete. ``old``, the stored object, is None for a

@@ -8,7 +8,12 @@ from typing import Any, Protocol
 import msgspec
 
 from steersman.names import GroupResource, GroupVersionResource
-from steersman_cluster.apiserver.admission.attributes import CREATE, DELETE, UPDATE, Attributes
+from steersman_cluster.apiserver.admission.attributes import (
+    CREATE,
+    DELETE,
+    UPDATE,
+    AdmissionAttributes,
+)
 from steersman_cluster.apiserver.admission.policies import Policy, policies_of
 from steersman_cluster.apiserver.admission.policy_validation import PolicyValidator
 from steersman_cluster.apiserver.admission.versioned_objects import VersionedObjects
@@ -164,7 +169,7 @@ class Admission:
             obj, old = admission_view(obj), None if old is None else admission_view(old)
         self._check(request, _attributes(request, obj, old), hooks)
 
-    def _check(self, request: APIRequest, attributes: Attributes, hooks: _Hooks) -> None:
+    def _check(self, request: APIRequest, attributes: AdmissionAttributes, hooks: _Hooks) -> None:
         versions = self._versions(request)
         if hooks.policies:
             validator = PolicyValidator(
@@ -210,7 +215,7 @@ def _same(obj: Object) -> Object:
     return obj
 
 
-def _attributes(request: APIRequest, obj: Object | None, old: Object | None) -> Attributes:
+def _attributes(request: APIRequest, obj: Object | None, old: Object | None) -> AdmissionAttributes:
     info, kind = request.info, request.served.kind_of(request.info.subresource)
     head = {"kind": kind.kind, "apiVersion": kind.api_version}
     operation = DELETE if obj is None else CREATE if old is None else UPDATE
@@ -220,7 +225,7 @@ def _attributes(request: APIRequest, obj: Object | None, old: Object | None) -> 
     namespace = info.namespace
     if info.resource == "namespaces" and not info.group:
         namespace = namespace or name
-    return Attributes(
+    return AdmissionAttributes(
         operation=operation,
         kind=kind,
         resource=GroupVersionResource(info.group, info.version, info.resource),

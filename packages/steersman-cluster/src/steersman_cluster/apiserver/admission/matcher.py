@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
-from steersman_cluster.apiserver.admission.attributes import CREATE, UPDATE, Attributes
+from steersman_cluster.apiserver.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from steersman_cluster.apiserver.meta.status_errors import StatusError, not_found
 from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.request.selectors import NOTHING, Selector, label_selector
@@ -67,7 +67,7 @@ class MatchRule:
             names=frozenset(written.get("resourceNames") or ()),
         )
 
-    def matches(self, attributes: Attributes, resource: GroupVersionResource) -> bool:
+    def matches(self, attributes: AdmissionAttributes, resource: GroupVersionResource) -> bool:
         """Whether the rule matches the request, treated as a request for ``resource``."""
         return (
             self._in_scope(attributes, resource)
@@ -81,7 +81,7 @@ class MatchRule:
             and (not self.names or attributes.name in self.names)
         )
 
-    def _in_scope(self, attributes: Attributes, resource: GroupVersionResource) -> bool:
+    def _in_scope(self, attributes: AdmissionAttributes, resource: GroupVersionResource) -> bool:
         if self.scope == "*":
             return True
         is_namespace = (resource.group, resource.resource) == ("", "namespaces")
@@ -129,7 +129,9 @@ class Matcher:
             objects=_selector(written.get("objectSelector") or {}),
         )
 
-    def match(self, attributes: Attributes, context: MatchContext) -> MatchedResource | None:
+    def match(
+        self, attributes: AdmissionAttributes, context: MatchContext
+    ) -> MatchedResource | None:
         """Return the resource and kind under which the request matches, else None."""
         in_namespace = _is_in(self.namespaces, attributes, context)
         if in_namespace is False or not self._selects(attributes):
@@ -145,7 +147,7 @@ class Matcher:
             raise not_found(_NAMESPACES, attributes.namespace)
         return found
 
-    def _selects(self, attributes: Attributes) -> bool:
+    def _selects(self, attributes: AdmissionAttributes) -> bool:
         if self.objects.is_everything:
             return True
         return any(
@@ -154,7 +156,7 @@ class Matcher:
         )
 
     def _first_match(
-        self, rules: Sequence[MatchRule], attributes: Attributes, context: MatchContext
+        self, rules: Sequence[MatchRule], attributes: AdmissionAttributes, context: MatchContext
     ) -> MatchedResource | None:
         for rule in rules:
             if rule.matches(attributes, attributes.resource):
@@ -181,7 +183,9 @@ def _labels(obj: Object) -> Mapping[str, str]:
     return labels if isinstance(labels, dict) else {}
 
 
-def _is_in(selector: Selector, attributes: Attributes, context: MatchContext) -> bool | None:
+def _is_in(
+    selector: Selector, attributes: AdmissionAttributes, context: MatchContext
+) -> bool | None:
     """Whether the selector selects the object's namespace; None if the namespace does not exist."""
     if selector.is_everything:
         return True

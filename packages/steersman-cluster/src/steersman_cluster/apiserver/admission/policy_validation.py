@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from steersman.names import GroupResource, GroupVersionKind
-from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.attributes import AdmissionAttributes
 from steersman_cluster.apiserver.admission.evaluation import Budget, OutOfBudget, Variables, outcome
 from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
@@ -61,7 +61,7 @@ class PolicyValidator:
     parameters: Parameters
     warnings: list[str]
 
-    def check(self, attributes: Attributes, policies: Sequence[Policy]) -> None:
+    def check(self, attributes: AdmissionAttributes, policies: Sequence[Policy]) -> None:
         """Raise an error if a policy denies the request.
 
         Adds a warning for each failed validation whose binding has the action ``Warn``.
@@ -72,7 +72,9 @@ class PolicyValidator:
         if objections:
             raise _denied(attributes, objections[0])
 
-    def _objections(self, attributes: Attributes, policy: Policy) -> Iterable[PolicyViolation]:
+    def _objections(
+        self, attributes: AdmissionAttributes, policy: Policy
+    ) -> Iterable[PolicyViolation]:
         try:
             matched = self._match(attributes, policy)
         except (Misconfigured, StatusError) as problem:
@@ -87,7 +89,7 @@ class PolicyValidator:
                 found += _misconfigured(policy, binding, problem)
         return found
 
-    def _match(self, attributes: Attributes, policy: Policy) -> MatchedResource | None:
+    def _match(self, attributes: AdmissionAttributes, policy: Policy) -> MatchedResource | None:
         if policy.matching is None:
             raise Misconfigured("policy contained no match constraints, a required field")
         matched = policy.matching.match(attributes, self.versions)
@@ -97,7 +99,11 @@ class PolicyValidator:
         return matched
 
     def _bound(
-        self, attributes: Attributes, matched: MatchedResource, policy: Policy, binding: Binding
+        self,
+        attributes: AdmissionAttributes,
+        matched: MatchedResource,
+        policy: Policy,
+        binding: Binding,
     ) -> Iterable[PolicyViolation]:
         if (
             binding.matching is not None
@@ -117,7 +123,7 @@ class PolicyValidator:
         return denied
 
     def _params(
-        self, attributes: Attributes, policy: Policy, binding: Binding
+        self, attributes: AdmissionAttributes, policy: Policy, binding: Binding
     ) -> Iterable[Object | None]:
         kind, ref = policy.param_kind, binding.param_ref
         if kind is None or ref is None:
@@ -153,7 +159,7 @@ class PolicyValidator:
 
     def _failures(
         self,
-        attributes: Attributes,
+        attributes: AdmissionAttributes,
         matched: MatchedResource,
         policy: Policy,
         params: Object | None,
@@ -196,7 +202,7 @@ class PolicyValidator:
                 failures.append((problem, "Invalid"))
         return failures
 
-    def _namespace(self, attributes: Attributes) -> Object | None:
+    def _namespace(self, attributes: AdmissionAttributes) -> Object | None:
         if not attributes.namespace or attributes.kind == _NOT_A_NAMESPACE:
             return None
         found = self.versions.find(_NAMESPACES, "", attributes.namespace)
@@ -231,7 +237,7 @@ def _misconfigured(
     return [PolicyViolation(policy, binding, f"failed to configure {what}: {why}")]
 
 
-def _denied(attributes: Attributes, objection: PolicyViolation) -> StatusError:
+def _denied(attributes: AdmissionAttributes, objection: PolicyViolation) -> StatusError:
     who = f"ValidatingAdmissionPolicy '{objection.policy.name}'"
     if objection.binding is not None:
         who += f" with binding '{objection.binding.name}'"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from steersman_cluster.apiserver.admission.admission_requests import request_of
-from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.attributes import AdmissionAttributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.cel import CelAuthorizer, ResourceCheck
 from steersman_cluster.apiserver.meta.strategy import Object
@@ -15,8 +15,8 @@ Authorizers: TypeAlias = Callable[[User], CelAuthorizer]
 
 
 def values_of(
-    attributes: Attributes,
-    seen: Attributes,
+    attributes: AdmissionAttributes,
+    seen: AdmissionAttributes,
     matched: MatchedResource,
     *,
     authorizers: Authorizers,

@@ -12,7 +12,7 @@ import msgspec
 
 from steersman.names import GroupResource, GroupVersionKind, GroupVersionResource
 from steersman_cluster.apiserver import authz, cel
-from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.attributes import AdmissionAttributes
 from steersman_cluster.apiserver.admission.matcher import MatchedResource
 from steersman_cluster.apiserver.meta.status_errors import StatusError, internal_error
 from steersman_cluster.apiserver.meta.strategy import Object, StrategyContext
@@ -124,7 +124,9 @@ class VersionedObjects:
             found if found.for_request is None else found.for_request(self._responses, self._store)
         )
 
-    def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
+    def converted(
+        self, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> AdmissionAttributes:
         """Return the same request with its objects in the API version of ``matched``."""
         if matched.kind == attributes.kind:
             return attributes
@@ -135,7 +137,9 @@ class VersionedObjects:
             old=None if attributes.old is None else _converted(attributes.old, self._served, there),
         )
 
-    def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
+    def read(
+        self, document: Any, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> Object:
         """Return the object in ``document``, a patched object, with defaults applied.
 
         The object stays in the API version of ``matched``. Raises ``StatusError`` for an invalid
@@ -157,7 +161,9 @@ class VersionedObjects:
             there.strategy.default(obj)
         return obj
 
-    def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
+    def returned(
+        self, obj: Object, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> Object:
         """Return ``obj``, in the API version of ``matched``, converted to that of the request."""
         if matched.kind == attributes.kind:
             return obj

@@ -17,7 +17,7 @@ from steersman_cluster.apiserver.admission.admission_reviews import (
     denied,
     response_of,
 )
-from steersman_cluster.apiserver.admission.attributes import Attributes
+from steersman_cluster.apiserver.admission.attributes import AdmissionAttributes
 from steersman_cluster.apiserver.admission.match_conditions import ConditionFailed
 from steersman_cluster.apiserver.admission.matcher import MatchContext, MatchedResource
 from steersman_cluster.apiserver.admission.variables import values_of
@@ -50,11 +50,15 @@ class ObjectVersions(MatchContext, Protocol):
         """The stored objects."""
         ...
 
-    def converted(self, attributes: Attributes, matched: MatchedResource) -> Attributes:
+    def converted(
+        self, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> AdmissionAttributes:
         """Return the same request with its objects in the API version of ``matched``."""
         ...
 
-    def read(self, document: Any, attributes: Attributes, matched: MatchedResource) -> Object:
+    def read(
+        self, document: Any, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> Object:
         """Return the object in ``document``, a patched object, with defaults applied.
 
         The object stays in the API version of ``matched``. Raises ``StatusError`` for an invalid
@@ -66,7 +70,9 @@ class ObjectVersions(MatchContext, Protocol):
         """Return the authorizer with which CEL expressions check the permissions of ``user``."""
         ...
 
-    def returned(self, obj: Object, attributes: Attributes, matched: MatchedResource) -> Object:
+    def returned(
+        self, obj: Object, attributes: AdmissionAttributes, matched: MatchedResource
+    ) -> Object:
         """Return ``obj``, in the API version of ``matched``, converted to that of the request."""
         ...
 
@@ -81,11 +87,11 @@ class WebhookDispatcher:
 
     def mutated(
         self,
-        attributes: Attributes,
+        attributes: AdmissionAttributes,
         webhooks: Sequence[Webhook],
         *,
         again: Callable[[Object], Object],
-    ) -> Attributes:
+    ) -> AdmissionAttributes:
         """Return the request after all mutating webhooks, which are called one after the other.
 
         Each webhook receives the changes of the previous webhooks. When a webhook changes the
@@ -123,8 +129,8 @@ class WebhookDispatcher:
         return attributes
 
     def _call(
-        self, attributes: Attributes, webhook: Webhook, *, reinvocation: bool
-    ) -> tuple[Attributes, bool, bool]:
+        self, attributes: AdmissionAttributes, webhook: Webhook, *, reinvocation: bool
+    ) -> tuple[AdmissionAttributes, bool, bool]:
         """Return the request after one webhook.
 
         The second value is whether the webhook was called, the third whether it changed the object.
@@ -161,7 +167,7 @@ class WebhookDispatcher:
         returned = self.versions.returned(made, attributes, matched)
         return replace(attributes, obj=returned), True, True
 
-    def check(self, attributes: Attributes, webhooks: Sequence[Webhook]) -> None:
+    def check(self, attributes: AdmissionAttributes, webhooks: Sequence[Webhook]) -> None:
         """Call all validating webhooks concurrently.
 
         Raises the error of the first webhook, in the order of ``webhooks``, that denies the
@@ -185,7 +191,7 @@ class WebhookDispatcher:
                 raise denial
 
     def _review_or_error(
-        self, webhook: Webhook, attributes: Attributes, matched: MatchedResource
+        self, webhook: Webhook, attributes: AdmissionAttributes, matched: MatchedResource
     ) -> AdmissionReview | CallFailed | StatusError:
         try:
             _check_dry_run(webhook, attributes)
@@ -209,7 +215,7 @@ class WebhookDispatcher:
             return denial
         return None
 
-    def _match(self, attributes: Attributes, webhook: Webhook) -> MatchedResource | None:
+    def _match(self, attributes: AdmissionAttributes, webhook: Webhook) -> MatchedResource | None:
         matched = webhook.matching.match(attributes, self.versions)
         if matched is None or not webhook.conditions:
             return matched
@@ -221,7 +227,12 @@ class WebhookDispatcher:
             raise forbidden(attributes.group_resource, attributes.name, str(problem)) from None
 
     def _review(
-        self, webhook: Webhook, seen: Attributes, matched: MatchedResource, *, reinvocation: bool
+        self,
+        webhook: Webhook,
+        seen: AdmissionAttributes,
+        matched: MatchedResource,
+        *,
+        reinvocation: bool,
     ) -> AdmissionReview:
         if not webhook.review_version:
             raise CallFailed(
@@ -256,7 +267,7 @@ class WebhookDispatcher:
         return verdict
 
 
-def _check_dry_run(webhook: Webhook, attributes: Attributes) -> None:
+def _check_dry_run(webhook: Webhook, attributes: AdmissionAttributes) -> None:
     if not attributes.dry_run or webhook.may_run_dry:
         return
     if not webhook.side_effects:

@@ -10,7 +10,7 @@ Never:     authenticates a request, responds to it, or changes a role
 
 from steersman_cluster.apiserver.authz.denials import authorize, denied
 from steersman_cluster.apiserver.authz.escalation import Escalation
-from steersman_cluster.apiserver.authz.impersonation import Impersonation
+from steersman_cluster.apiserver.authz.impersonation import ImpersonationHandler
 from steersman_cluster.apiserver.authz.rbac import (
     ALWAYS_ALLOW,
     NODE,
@@ -31,7 +31,7 @@ __all__ = [
     "Decision",
     "EffectiveRules",
     "Escalation",
-    "Impersonation",
+    "ImpersonationHandler",
     "attributes_of",
     "authorize",
     "denied",

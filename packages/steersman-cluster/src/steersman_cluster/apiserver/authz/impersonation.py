@@ -90,8 +90,8 @@ _MODES = (
 )
 
 
-class Impersonation:
-    """Impersonation with its permission checks.
+class ImpersonationHandler:
+    """Determines the impersonated user, after its permission checks.
 
     The last impersonation mode that permitted a request is cached for each user.
     """

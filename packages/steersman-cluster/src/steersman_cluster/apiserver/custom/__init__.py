@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.custom.definition_status import (
     terminating,
 )
 from steersman_cluster.apiserver.custom.definition_strategy import DEFINITION, DEFINITIONS
-from steersman_cluster.apiserver.custom.scale import BUILTIN_SCALE, scale_of, scaled
+from steersman_cluster.apiserver.custom.scale import BUILTIN_SCALE, scale_of, with_replicas
 
 __all__ = [
     "BUILTIN_SCALE",
@@ -29,7 +29,7 @@ __all__ = [
     "accepted",
     "instances_gone",
     "scale_of",
-    "scaled",
     "served",
     "terminating",
+    "with_replicas",
 ]

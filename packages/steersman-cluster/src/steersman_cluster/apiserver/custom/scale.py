@@ -57,7 +57,7 @@ def scale_of(obj: Object, paths: ScalePaths, *, to_patch: bool = False) -> Objec
     }
 
 
-def scaled(obj: Object, scale: Object, paths: ScalePaths) -> Object:
+def with_replicas(obj: Object, scale: Object, paths: ScalePaths) -> Object:
     """Return ``obj`` with the desired replicas of ``scale``, at the path in ``paths``.
 
     Unchanged parts are shared with ``obj``.

@@ -14,7 +14,7 @@ CellOf: TypeAlias = Callable[[Object, Ages], Cell]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class TableColumn:
     """A column of a table; clients show a column with ``priority`` 0 even in narrow output."""
 
     name: str
@@ -38,7 +38,7 @@ class Column:
 class Printer:
     """The columns of a kind's tables, and the function that returns the cells of a row."""
 
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn]
     cells: Callable[[Object, Ages], Sequence[Cell]]
     # The conditions of the row, for example Completed.
     conditions: Callable[[Object], Sequence[Object]] | None = None

@@ -19,7 +19,7 @@ from steersman_cluster.apiserver.authn import Authenticator, ServiceAccountToken
 from steersman_cluster.apiserver.authz import (
     Attributes,
     Authorizer,
-    Impersonation,
+    ImpersonationHandler,
     attributes_of,
     authorize,
 )
@@ -142,7 +142,7 @@ class ApiServer:
             tokens, account_tokens, anonymous=options.anonymous_auth
         )
         self._authorizer = Authorizer(self.store, modes=options.authorization_mode)
-        self._impersonation = Impersonation(self._authorizer)
+        self._impersonation = ImpersonationHandler(self._authorizer)
         self._reviews = AccessReviews(self._authenticator, self._authorizer, clock=clock)
         self._definitions = DefinitionController(
             self.store,

@@ -13,8 +13,8 @@ A ``Printer`` consists of the columns of a kind and a function from an object to
 of the API. ``custom`` creates printers from CustomResourceDefinitions.
 """
 
-from steersman_cluster.apiserver.meta.table_columns import Column, Printer
+from steersman_cluster.apiserver.meta.table_columns import Printer, TableColumn
 from steersman_cluster.apiserver.tables.custom import custom_printer
 from steersman_cluster.apiserver.tables.table import Table, table_of
 
-__all__ = ["Column", "Printer", "Table", "custom_printer", "table_of"]
+__all__ = ["Printer", "Table", "TableColumn", "custom_printer", "table_of"]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from steersman.names import GroupResource
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.meta.table_columns import Column, Printer
+from steersman_cluster.apiserver.meta.table_columns import Printer, TableColumn
 from steersman_cluster.apiserver.tables import (
     cluster,
     devices,
@@ -26,7 +26,7 @@ def _name_and_time(obj: Object, ages: Ages) -> list[str]:
 
 # For kinds without a specific printer, as in kube-apiserver's default table convertor.
 DEFAULT = Printer(
-    columns=(Column(name="Name", format="name"), Column(name="Created At", type="date")),
+    columns=(TableColumn(name="Name", format="name"), TableColumn(name="Created At", type="date")),
     cells=_name_and_time,
     empty_is_null=True,
 )

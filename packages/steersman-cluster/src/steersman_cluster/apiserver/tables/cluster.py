@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from steersman_cluster.apiserver.meta.ages import Ages, human_duration
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.meta.table_columns import CellOf, Column
+from steersman_cluster.apiserver.meta.table_columns import CellOf, TableColumn
 from steersman_cluster.apiserver.tables.cells import NONE, UNKNOWN, amount, condition
 from steersman_cluster.apiserver.tables.printers import (
     age_column,
@@ -130,7 +130,7 @@ EVENT = printer(
     column("Message", _message),
     wide_column("First Seen", _first_seen),
     wide_column("Count", _times),
-    (Column(name="Name", format="name", priority=1), name_of),
+    (TableColumn(name="Name", format="name", priority=1), name_of),
 )
 
 

@@ -8,7 +8,7 @@ import msgspec
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.go_messages import go_text
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
+from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Printer, TableColumn
 from steersman_cluster.apiserver.tables.json_path import BadJsonPath, JsonPath
 from steersman_cluster.apiserver.tables.printers import (
     ColumnCell,
@@ -58,7 +58,7 @@ def _custom_column(column: Mapping[str, Any], *, description: str) -> ColumnCell
         return shown(value, ages) if is_there else None
 
     return (
-        Column(
+        TableColumn(
             name=column["name"],
             type=column["type"],
             format=column.get("format") or "",

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.meta.table_columns import Cell, Column, Printer
+from steersman_cluster.apiserver.meta.table_columns import Cell, Printer, TableColumn
 from steersman_cluster.apiserver.tables.cells import NONE, is_true
 from steersman_cluster.apiserver.tables.printers import age_of, filled, name_of, part
 
@@ -194,15 +194,15 @@ def _conditions(pod: Object) -> Sequence[Any]:
 
 POD = Printer(
     columns=(
-        Column(name="Name", format="name"),
-        Column(name="Ready"),
-        Column(name="Status"),
-        Column(name="Restarts"),
-        Column(name="Age"),
-        Column(name="IP", priority=1),
-        Column(name="Node", priority=1),
-        Column(name="Nominated Node", priority=1),
-        Column(name="Readiness Gates", priority=1),
+        TableColumn(name="Name", format="name"),
+        TableColumn(name="Ready"),
+        TableColumn(name="Status"),
+        TableColumn(name="Restarts"),
+        TableColumn(name="Age"),
+        TableColumn(name="IP", priority=1),
+        TableColumn(name="Node", priority=1),
+        TableColumn(name="Nominated Node", priority=1),
+        TableColumn(name="Readiness Gates", priority=1),
     ),
     cells=_cells,
     conditions=_conditions,

@@ -5,20 +5,20 @@ from typing import Any, TypeAlias
 
 from steersman_cluster.apiserver.meta.ages import Ages
 from steersman_cluster.apiserver.meta.strategy import Object
-from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Column, Printer
+from steersman_cluster.apiserver.meta.table_columns import Cell, CellOf, Printer, TableColumn
 
 # A column, and the function of its cells.
-ColumnCell: TypeAlias = tuple[Column, CellOf]
+ColumnCell: TypeAlias = tuple[TableColumn, CellOf]
 
 
 def column(name: str, cell: CellOf, type_: str = "string", format_: str = "") -> ColumnCell:
     """Return a column that is always shown, with the cell function ``cell``."""
-    return Column(name=name, type=type_, format=format_), cell
+    return TableColumn(name=name, type=type_, format=format_), cell
 
 
 def wide_column(name: str, cell: CellOf) -> ColumnCell:
     """Return a column that is shown only in wide output, with the cell function ``cell``."""
-    return Column(name=name, priority=1), cell
+    return TableColumn(name=name, priority=1), cell
 
 
 def name_column(cell: CellOf | None = None) -> ColumnCell:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from steersman_cluster.testing.control_plane.credentials import Credentials
+from steersman_cluster.testing.control_plane.credentials import ControlPlaneCredentials
 
 START_SECONDS = 60.0
 GRACE_SECONDS = 5.0
@@ -25,7 +25,7 @@ CONTROLLERS = (
 
 
 def controller_manager_flags(
-    credentials: Credentials,
+    credentials: ControlPlaneCredentials,
     *,
     kubeconfig: Path,
     address: str,

@@ -15,7 +15,7 @@ LIMITED = "limited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
+class ControlPlaneCredentials:
     """The key files, certificate files and tokens of one control plane.
 
     ``admin_token`` and the client certificate give all permissions; ``limited_token`` gives only
@@ -62,7 +62,7 @@ class Credentials:
         return json.dumps(document, indent=2) + "\n"
 
 
-def make_credentials(directory: Path, *, now: datetime) -> Credentials:
+def make_credentials(directory: Path, *, now: datetime) -> ControlPlaneCredentials:
     """Create all keys, certificates and tokens of a control plane, in ``directory``."""
     # Two authorities, so that a server's certificate is never accepted as a user's.
     server_ca = CertificateAuthority("steersman control plane", now=now)
@@ -79,7 +79,7 @@ def make_credentials(directory: Path, *, now: datetime) -> Credentials:
     def file(name: str, content: bytes) -> Path:
         return write_private(directory / name, content)
 
-    return Credentials(
+    return ControlPlaneCredentials(
         ca_file=file("ca.crt", server_ca.pem),
         serving_certificate_file=file("serving.crt", serving_certificate),
         serving_key_file=file("serving.key", serving_key),

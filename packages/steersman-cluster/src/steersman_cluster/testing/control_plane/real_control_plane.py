@@ -18,7 +18,7 @@ from steersman_cluster.testing.control_plane.control_plane import (
     Flags,
     reserved_port,
 )
-from steersman_cluster.testing.control_plane.credentials import Credentials
+from steersman_cluster.testing.control_plane.credentials import ControlPlaneCredentials
 from steersman_cluster.testing.control_plane.programs import Binaries, Program
 from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox
 
@@ -142,7 +142,7 @@ def _etcd_flags(directory: Path, *, listen_at: Path) -> Flags:
     }
 
 
-def _api_server_flags(credentials: Credentials, etcd_socket: Path, port: int) -> Flags:
+def _api_server_flags(credentials: ControlPlaneCredentials, etcd_socket: Path, port: int) -> Flags:
     return {
         "etcd-servers": f"unix://{etcd_socket}",
         "bind-address": LOOPBACK,

@@ -54,7 +54,7 @@ class ServiceBatches:
             del self._due[uid]
 
 
-class OwnWrites:
+class SliceVersions:
     """The resource version of each EndpointSlice after the controller's own last write.
 
     An event with this resource version was caused by that write.

@@ -23,7 +23,7 @@ from steersman.units import format_time
 from steersman_cluster.workloads.api_errors import is_namespace_terminating
 from steersman_cluster.workloads.pods import condition, is_ready
 from steersman_cluster.workloads.services import subsets
-from steersman_cluster.workloads.services.batch_period import OwnWrites, ServiceBatches
+from steersman_cluster.workloads.services.batch_period import ServiceBatches, SliceVersions
 from steersman_cluster.workloads.services.endpoints import (
     MANAGED_BY,
     SERVICE_NAME,
@@ -96,7 +96,7 @@ def _controller() -> Controller[Service]:
 
 class EndpointsController:
     def __init__(self) -> None:
-        self.written = OwnWrites()
+        self.written = SliceVersions()
         self._batches = ServiceBatches()
 
     async def reconcile(self, service: Service, ctx: Context) -> Outcome:

@@ -8,7 +8,7 @@ import msgspec
 from steersman.names import GroupResource
 from steersman.units import format_time
 from steersman_cluster.apiserver.apply.scale_entries import entries_after_scale, scale_entries
-from steersman_cluster.apiserver.custom.scale import scale_of, scaled
+from steersman_cluster.apiserver.custom.scale import scale_of, with_replicas
 from steersman_cluster.apiserver.meta import object_meta, status_errors
 from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.registry import writer
@@ -134,7 +134,7 @@ def _write(
 ) -> APIResponse:
     _, paths = _found(request, scope)
     live = request.live(entry)
-    made = scaled(live, scale, paths)
+    made = with_replicas(live, scale, paths)
     if not request.served.custom:
         _check_uid(request, live, scale)
     obj: Object = msgspec.json.decode(msgspec.json.encode(made))
