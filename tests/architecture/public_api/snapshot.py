@@ -1,12 +1,13 @@
-"""``python -m tests.architecture.public_api.snapshot``: write the public API to public_api.txt.
+"""``python -m tests.architecture.public_api.snapshot [FILE]``: write the public API to a file.
 
-The file has what a release may not change unnoticed: names and signatures, commands and their
-flags, settings, metrics, names that are stored in clusters, and formats of files. ``make
-api-snapshot`` writes it. A commit that changes it also has a fragment in ``changes/``.
+The file (``public_api.txt`` unless given) has what a release may not change unnoticed: names and
+signatures, commands and their flags, settings, metrics, names that are stored in clusters, and
+formats of files. A commit that changes it also has a fragment in ``changes/``.
 """
 
 import ast
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib import import_module
@@ -87,7 +88,7 @@ def commands(command: click.Command, path: str, parent: click.Context | None) ->
     context = click.Context(command, info_name=path.rpartition(" ")[2], parent=parent)
     yield path
     for parameter in command.get_params(context):
-        if parameter.name != "help":
+        if "--help" not in parameter.opts:
             yield f"    {_parameter(parameter)}"
     if isinstance(command, click.Group):
         for name in sorted(command.list_commands(context)):
@@ -196,10 +197,10 @@ def kinds() -> Iterator[str]:
             yield from kind_lines(module.name)
 
 
-def main() -> None:
+def main(path: Path = SNAPSHOT) -> None:
     """Write the snapshot."""
-    SNAPSHOT.write_text(snapshot(), encoding="utf-8")
+    path.write_text(snapshot(), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))
