@@ -248,7 +248,7 @@ def test_both_servers_accept_and_reject_the_same_status_updates(
         ({"image": "nginx"}, "spec.mustSay"),
     ],
 )
-def test_the_server_refuses_values_that_the_class_forbids(
+def test_the_server_rejects_values_that_the_class_forbids(
     spec: Any, field: str, servers: ServerPair
 ) -> None:
     for server in servers:

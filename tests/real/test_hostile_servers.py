@@ -184,7 +184,7 @@ def bomb() -> bytes:
     return b"".join((*packed, packer.compress(b'"}}]}'), packer.flush()))
 
 
-async def test_a_decompression_bomb_is_refused_without_blocking_the_event_loop(
+async def test_a_decompression_bomb_is_rejected_without_blocking_the_event_loop(
     control_plane: ControlPlane, namespace: str
 ) -> None:
     async with fault_proxy(control_plane) as proxy:

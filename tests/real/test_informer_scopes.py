@@ -103,8 +103,8 @@ async def test_a_forbidden_list_is_retried_until_permission_is_granted(
             relayed, core_v1.ConfigMap, seen=seen, scope=Scope(namespaces=(namespace,))
         ) as running,
     ):
-        refused = await seen.first(WatchFailed)
-        assert isinstance(refused.error, Forbidden)
+        failed = await seen.first(WatchFailed)
+        assert isinstance(failed.error, Forbidden)
         await grant_reads(client, namespace, "robot", core_v1.ConfigMap)
         await running.wait_until_current(client)
 

@@ -1,4 +1,4 @@
-"""kubectl prints the same on the embedded server as on the real one, line by line."""
+"""kubectl prints the same lines with the embedded server as with the real one."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -19,19 +19,19 @@ from tests.real.kubectl_sessions.pairs import (
 
 SESSIONS = all_sessions()
 
-# How often a session that differed is repeated.
-TRIES = 3
-LIVING = [each for each in SESSIONS if each.needs_nodes]
-CONTROLLED = [each for each in SESSIONS if each.needs_controllers]
+# The number of repetitions of a session whose output differs.
+REPETITIONS = 3
+WITH_NODES = [each for each in SESSIONS if each.needs_nodes]
+WITH_CONTROLLERS = [each for each in SESSIONS if each.needs_controllers]
 SERVERS = [each for each in SESSIONS if not (each.needs_nodes or each.needs_controllers)]
 
-# A hundred steps are ten seconds, and several times that on a machine with other things to do.
+# A hundred steps take ten seconds, and several times as long on a busy machine.
 pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """The two servers, and nothing that acts on what they keep."""
+    """Both servers without controllers."""
     directory = tmp_path_factory.mktemp("sessions")
     with running_pair(real, embedded, directory=directory, controllers=False) as pair:
         yield pair
@@ -39,15 +39,15 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
 
 @pytest.fixture(scope="module")
 def controlled_pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """The two servers, with Kubernetes' own controllers beside each."""
+    """Both servers with kube-controller-manager."""
     directory = tmp_path_factory.mktemp("sessions")
     with running_pair(real, embedded, directory=directory, controllers=True) as pair:
         yield pair
 
 
 @pytest.fixture(scope="module")
-def pair_with_our_workloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Kubernetes' own controllers beside the real server, and ours beside the embedded one."""
+def pair_with_workloads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """The real server with kube-controller-manager, the embedded one with steersman's workloads."""
     directory = tmp_path_factory.mktemp("sessions")
     with running_pair(*WORKLOADS, directory=directory, hashes_differ=True) as pair:
         yield pair
@@ -55,24 +55,24 @@ def pair_with_our_workloads(tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def pair_of_clusters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """The same, and Pods run on our nodes on both sides."""
+    """As ``pair_with_workloads``, with simulated nodes that run Pods in both clusters."""
     directory = tmp_path_factory.mktemp("sessions")
     with running_pair(*CLUSTERS, directory=directory, hashes_differ=True) as pair:
         yield pair
 
 
-def assert_alike(
+def assert_same_output(
     pair: Pair,
     session: Session,
     again: Callable[..., AbstractContextManager[Pair]],
     directory: Path,
 ) -> None:
     found = differences(session, *pair.run(session))
-    for number in range(TRIES):
+    for number in range(REPETITIONS):
         if not found:
             break
-        # Owners of fields are shown in the order of the seconds in which they wrote: two writes
-        # within one second on one server may be in two on the other. What lasts is no chance.
+        # managedFields are ordered by time in seconds: two writes within one second on one server
+        # may differ by a second on the other. Only a repeated difference counts.
         place = directory / str(number)
         place.mkdir()
         with again(directory=place) as fresh:
@@ -83,28 +83,28 @@ def assert_alike(
 @pytest.mark.parametrize("session", SERVERS, ids=str)
 def test_a_session_prints_the_same(pair: Pair, session: Session, tmp_path: Path) -> None:
     again = partial(running_pair, real, embedded)
-    assert_alike(pair, session, again, tmp_path)
+    assert_same_output(pair, session, again, tmp_path)
 
 
-@pytest.mark.parametrize("session", CONTROLLED, ids=str)
+@pytest.mark.parametrize("session", WITH_CONTROLLERS, ids=str)
 def test_a_session_with_controllers_prints_the_same(
     controlled_pair: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, real, embedded, controllers=True)
-    assert_alike(controlled_pair, session, again, tmp_path)
+    assert_same_output(controlled_pair, session, again, tmp_path)
 
 
-@pytest.mark.parametrize("session", CONTROLLED, ids=str)
+@pytest.mark.parametrize("session", WITH_CONTROLLERS, ids=str)
 def test_a_session_with_steersmans_workload_controllers_prints_the_same(
-    pair_with_our_workloads: Pair, session: Session, tmp_path: Path
+    pair_with_workloads: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *WORKLOADS, hashes_differ=True)
-    assert_alike(pair_with_our_workloads, session, again, tmp_path)
+    assert_same_output(pair_with_workloads, session, again, tmp_path)
 
 
-@pytest.mark.parametrize("session", LIVING, ids=str)
+@pytest.mark.parametrize("session", WITH_NODES, ids=str)
 def test_a_session_on_an_embedded_cluster_prints_the_same(
     pair_of_clusters: Pair, session: Session, tmp_path: Path
 ) -> None:
     again = partial(running_pair, *CLUSTERS, hashes_differ=True)
-    assert_alike(pair_of_clusters, session, again, tmp_path)
+    assert_same_output(pair_of_clusters, session, again, tmp_path)

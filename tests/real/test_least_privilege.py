@@ -197,8 +197,8 @@ async def test_the_declared_permissions_suffice_for_everything_an_operator_does(
     events = await client.list(events_v1.Event, namespace=namespace)
     assert {event.note for event in events.items} >= {"size 1", "size 2"}
     assert "running" in {each.stage for each in seen.of(StageReached)}
-    refused = [each for each in seen.of(RequestFinished) if each.code == 403]
-    assert refused == []
+    forbidden = [each for each in seen.of(RequestFinished) if each.code == 403]
+    assert forbidden == []
     assert seen.of(EventNotRecorded) == []
 
 

@@ -119,7 +119,7 @@ async def test_a_log_can_be_read_since_a_given_time(client: Client, namespace: s
     assert "sinceTime is 2026-01-02T03:04:05Z" in lines
 
 
-async def test_an_endless_line_is_refused(client: Client, namespace: str) -> None:
+async def test_an_endless_line_is_rejected(client: Client, namespace: str) -> None:
     async def log(path: str, query: dict[str, str]) -> AsyncIterator[bytes]:
         while True:
             yield b"x" * 1000

@@ -175,7 +175,7 @@ async def test_the_server_accepts_the_authors_additions_unchanged(
     assert seen.of(ApiWarned) == []
 
 
-async def test_an_unknown_field_is_refused(client: Client, namespace: str) -> None:
+async def test_an_unknown_field_is_rejected(client: Client, namespace: str) -> None:
     parts = parts_of(installation_of(GADGETS, namespace))
     misspelled = {**parts.user_roles[0], "rulez": []}
 

@@ -140,8 +140,8 @@ async def test_a_child_that_another_object_owns(
     assert f"is controlled by ConfigMap {namespace}/other" in str(error)
     assert (event.type, event.note) == ("Warning", str(error))
     assert kept.data == {"size": "7"}
-    made = await client.get(ConfigMap, "of-web", namespace=namespace)
-    assert made.data == {"size": "1"}
+    created = await client.get(ConfigMap, "of-web", namespace=namespace)
+    assert created.data == {"size": "1"}
     assert errors_counted(operator) >= 1
 
 

@@ -54,12 +54,12 @@ async def test_a_read_at_a_resource_version_is_not_older_than_it(
 
 
 async def test_a_missing_object_is_not_found(client: Client, namespace: str) -> None:
-    with pytest.raises(NotFound) as refusal:
+    with pytest.raises(NotFound) as error:
         await client.get(core_v1.ConfigMap, "nothing", namespace=namespace)
 
-    assert (refusal.value.code, refusal.value.reason) == (404, "NotFound")
-    assert f"could not get ConfigMap {namespace}/nothing: " in str(refusal.value)
-    assert refusal.value.message == 'configmaps "nothing" not found'
+    assert (error.value.code, error.value.reason) == (404, "NotFound")
+    assert f"could not get ConfigMap {namespace}/nothing: " in str(error.value)
+    assert error.value.message == 'configmaps "nothing" not found'
 
 
 async def test_a_kind_that_the_server_does_not_serve_is_not_found(client: Client) -> None:
@@ -164,7 +164,7 @@ async def test_a_list_not_older_than_a_version_has_all_writes_up_to_it(
 
 
 async def test_a_future_resource_version_is_too_large(client: Client, namespace: str) -> None:
-    with pytest.raises(TooLargeResourceVersion) as refusal:
+    with pytest.raises(TooLargeResourceVersion) as error:
         await client.list(
             core_v1.ConfigMap,
             namespace=namespace,
@@ -172,4 +172,4 @@ async def test_a_future_resource_version_is_too_large(client: Client, namespace:
             resource_version_match="NotOlderThan",
         )
 
-    assert refusal.value.code == 504
+    assert error.value.code == 504

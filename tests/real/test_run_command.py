@@ -46,12 +46,12 @@ def test_steersman_run_applies_the_operators_crds(
         )
         started.until(f"Setting {namespace}/one done in .*applied ConfigMap {namespace}/one")
         started.end()
-    made = control_plane.kubectl("get", "-n", namespace, "cm/one", "-o", "jsonpath={.data.size}")
+    size = control_plane.kubectl("get", "-n", namespace, "cm/one", "-o", "jsonpath={.data.size}")
 
     assert before.returncode == 1
     assert f"the API server does not serve {GROUP}/v1 Setting. Run it with" in before.stderr
     assert started.process.returncode == 0
-    assert made == "3"
+    assert size == "3"
 
 
 def test_models_are_generated_from_the_clusters_definitions(
@@ -60,7 +60,7 @@ def test_models_are_generated_from_the_clusters_definitions(
     printed = steersman("generate", "crd", "operator.py", directory=home).stdout
     control_plane.kubectl("apply", "-f-", stdin=printed)
 
-    made = steersman(
+    generated = steersman(
         "generate",
         "models",
         f"--from-cluster=settings.{GROUP}",
@@ -68,5 +68,5 @@ def test_models_are_generated_from_the_clusters_definitions(
         directory=home,
     )
 
-    assert made.returncode == 0, made.stderr
-    assert "class Setting(" in made.stdout
+    assert generated.returncode == 0, generated.stderr
+    assert "class Setting(" in generated.stdout

@@ -53,10 +53,10 @@ async def test_no_secret_appears_in_the_error_for_a_patch(
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)
     await client.create(core_v1.Secret(metadata=meta, data={"key": CANARY.encode()}))
 
-    with pytest.raises(ApiError) as refusal:
+    with pytest.raises(ApiError) as error:
         await client.patch(core_v1.Secret, "key", patch, namespace=namespace)
 
-    assert_no_secret(refusal.value, seen)
+    assert_no_secret(error.value, seen)
 
 
 @pytest.mark.parametrize("body", BROKEN_BODIES, ids=lambda body: next(iter(body)))
@@ -76,8 +76,8 @@ async def test_the_error_for_a_patch_still_has_its_reason(client: Client, namesp
     meta = meta_v1.ObjectMeta(name="key", namespace=namespace)
     await client.create(core_v1.Secret(metadata=meta, data={"key": CANARY.encode()}))
 
-    with pytest.raises(ApiError, match='unknown field "dataa"') as refusal:
+    with pytest.raises(ApiError, match='unknown field "dataa"') as error:
         await client.patch(core_v1.Secret, "key", MergePatch({"dataa": {}}), namespace=namespace)
 
-    (cause,) = refusal.value.causes
+    (cause,) = error.value.causes
     assert cause.message == 'Invalid value: strict decoding error: unknown field "dataa"'

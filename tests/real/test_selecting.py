@@ -144,6 +144,6 @@ async def test_a_field_selector_can_contain_any_text(client: Client, namespace: 
     assert [each.name for each in others.items] == ["other", "plain"]
 
 
-async def test_a_field_without_selector_support_is_refused(client: Client, namespace: str) -> None:
+async def test_a_field_without_selector_support_is_rejected(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match="not a known field selector"):
         await names(client, namespace, fields=Fields.equal({"data.color": "blue"}))

@@ -99,14 +99,14 @@ async def test_a_single_call_of_a_dry_run_client_can_be_a_real_write(
 # Field validation
 
 
-async def test_an_unknown_field_is_refused_by_name(client: Client, namespace: str) -> None:
+async def test_an_unknown_field_is_rejected_by_name(client: Client, namespace: str) -> None:
     with pytest.raises(BadRequest, match=r'unknown field "spec.replicsa"'):
         await client.create(with_unknown_field(namespace))
 
     assert (await client.list(AnyDeployment, namespace=namespace)).items == ()
 
 
-async def test_a_patch_with_an_unknown_field_is_refused_by_name(
+async def test_a_patch_with_an_unknown_field_is_rejected_by_name(
     client: Client, namespace: str, widgets: None
 ) -> None:
     await client.create(widget(namespace, "one"))
@@ -115,7 +115,7 @@ async def test_a_patch_with_an_unknown_field_is_refused_by_name(
         await client.patch(Widget, "one", MergePatch({"spec": {"sizze": 3}}), namespace=namespace)
 
 
-async def test_an_apply_with_an_unknown_field_is_refused_by_name(
+async def test_an_apply_with_an_unknown_field_is_rejected_by_name(
     client: Client, namespace: str, widgets: None
 ) -> None:
     # kube-apiserver responds with status 500.
@@ -181,12 +181,12 @@ async def test_a_request_forbidden_to_the_impersonated_user_is_forbidden(
 ) -> None:
     ada = client.with_settings(impersonate=Impersonation(user="ada"))
 
-    with pytest.raises(Forbidden) as refusal:
+    with pytest.raises(Forbidden) as rejected:
         await ada.get(core_v1.Secret, "key", namespace=namespace)
 
-    assert (refusal.value.code, refusal.value.reason) == (403, "Forbidden")
-    assert 'User "ada" cannot get resource "secrets"' in refusal.value.message
-    assert "Grant this verb" in str(refusal.value)
+    assert (rejected.value.code, rejected.value.reason) == (403, "Forbidden")
+    assert 'User "ada" cannot get resource "secrets"' in rejected.value.message
+    assert "Grant this verb" in str(rejected.value)
 
 
 async def may_read(client: Client, namespace: str) -> bool:

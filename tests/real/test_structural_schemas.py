@@ -93,7 +93,7 @@ def test_a_crd_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
     assert differences == []
 
 
-def test_custom_resources_are_stored_or_refused_as_by_the_real_server(
+def test_custom_resources_are_stored_or_rejected_as_by_the_real_server(
     control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}

@@ -106,11 +106,11 @@ async def test_a_status_field_of_another_manager_is_a_conflict_that_force_resolv
 
     await status.apply(ready(1), field_manager="them")
 
-    with pytest.raises(Conflict) as refusal:
+    with pytest.raises(Conflict) as rejected:
         await status.apply(ready(2), field_manager="us")
     taken = await status.apply(ready(2), field_manager="us", force=True)
 
-    assert [cause.field for cause in refusal.value.causes] == [".status.ready"]
+    assert [cause.field for cause in rejected.value.causes] == [".status.ready"]
     assert taken.status == WidgetStatus(ready=2)
 
 
@@ -229,7 +229,7 @@ async def test_a_pod_is_evicted(client: Client, namespace: str) -> None:
         await client.get(core_v1.Pod, "web", namespace=namespace)
 
 
-async def test_an_eviction_that_violates_a_disruption_budget_is_refused_and_not_retried(
+async def test_an_eviction_that_violates_a_disruption_budget_is_rejected_and_not_retried(
     client: Client, namespace: str, seen: RecordingObserver
 ) -> None:
     running = await client.create(pod(namespace, "web", node="missing-node", labels={"app": "web"}))
@@ -242,10 +242,10 @@ async def test_an_eviction_that_violates_a_disruption_budget_is_refused_and_not_
         MergePatch({"status": {"observedGeneration": budget.generation, "disruptionsAllowed": 0}})
     )
 
-    with pytest.raises(TooManyRequests, match="disruption budget") as refusal:
+    with pytest.raises(TooManyRequests, match="disruption budget") as rejected:
         await client.eviction("web", namespace=namespace).create(eviction_of(namespace, "web"))
 
-    assert [cause.reason for cause in refusal.value.causes] == ["DisruptionBudget"]
+    assert [cause.reason for cause in rejected.value.causes] == ["DisruptionBudget"]
     assert seen.last_attempts == 1
     kept = await client.get(core_v1.Pod, "web", namespace=namespace)
     assert (kept.uid, kept.deletion_time) == (running.uid, None)
@@ -287,12 +287,12 @@ async def test_a_token_authenticates_and_appears_in_no_repr(
     assert token is not None
     async with connected(control_plane, observe=seen, token=token) as robot_client:
         review = await robot_client.create(authentication_v1.SelfSubjectReview())
-        with pytest.raises(Exception, match=r"^could not list Secret") as refusal:
+        with pytest.raises(Exception, match=r"^could not list Secret") as rejected:
             await robot_client.list(core_v1.Secret, namespace=namespace)
     assert review.status is not None
     assert review.status.user_info is not None
     assert review.status.user_info.username == f"system:serviceaccount:{namespace}:robot"
-    texts = (repr(response), str(response), repr(seen), repr(refusal.value), caplog.text)
+    texts = (repr(response), str(response), repr(seen), repr(rejected.value), caplog.text)
     assert not any(token in text for text in texts)
 
 

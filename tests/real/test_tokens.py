@@ -50,7 +50,7 @@ def review(admin: HttpCaller, token: str, **spec: Any) -> Any:
     return response.json()["status"]
 
 
-def refused(admin: HttpCaller, token: str) -> Any:
+def wait_for_rejection(admin: HttpCaller, token: str) -> Any:
     """The review of a revoked token. kube-apiserver caches a successful review for 10 s."""
     until(lambda: "error" in review(admin, token))
     return review(admin, token)
@@ -133,7 +133,7 @@ def test_a_token_of_an_hour_for_a_kubelet_is_valid_for_a_year(
     assert claims["kubernetes.io"]["warnafter"] - claims["iat"] == 3607
 
 
-REFUSED: list[tuple[dict[str, Any], int, str]] = [
+INVALID_SPECS: list[tuple[dict[str, Any], int, str]] = [
     (
         {"expirationSeconds": 599},
         422,
@@ -166,8 +166,8 @@ REFUSED: list[tuple[dict[str, Any], int, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("spec", "status", "message"), REFUSED)
-def test_an_invalid_token_request_is_refused(
+@pytest.mark.parametrize(("spec", "status", "message"), INVALID_SPECS)
+def test_an_invalid_token_request_is_rejected(
     spec: dict[str, Any],
     status: int,
     message: str,
@@ -223,9 +223,9 @@ def test_a_token_for_another_audience_is_rejected_by_the_server(
     token = token_of(admin, token_path, audiences=["them"])
 
     with open_caller(control_plane, token=token) as bearer:
-        refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
+        response = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
 
-    assert refusal.status == 401
+    assert response.status == 401
     assert review(admin, token) == {
         "user": {},
         "error": '[invalid bearer token, token audiences ["them"] is invalid for the target'
@@ -244,7 +244,7 @@ def test_a_token_is_invalid_after_the_deletion_of_its_bound_object(
 
     admin.call("DELETE", f"{secrets}/key")
 
-    assert refused(admin, token) == {
+    assert wait_for_rejection(admin, token) == {
         "user": {},
         "error": "[invalid bearer token, service account token has been invalidated]",
     }
@@ -257,13 +257,13 @@ def test_a_token_of_a_deleted_or_recreated_account_is_invalid(
     account = token_path.removesuffix("/token")
 
     admin.call("DELETE", account)
-    deleted = refused(admin, first)
+    deleted = wait_for_rejection(admin, first)
     with open_caller(control_plane, token=third) as bearer:
-        refusal = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
+        response = bearer.call("POST", f"{AUTHENTICATION}/selfsubjectreviews", {})
     admin.call("POST", account.removesuffix("/robot"), {"metadata": {"name": "robot"}})
     recreated = review(admin, second)
 
-    assert refusal.status == 401
+    assert response.status == 401
     assert deleted["error"] == '[invalid bearer token, serviceaccounts "robot" not found]'
     assert "does not match claim" in recreated["error"]
 
@@ -294,7 +294,7 @@ def test_a_token_review_returns_the_user(admin: HttpCaller, control_plane: Contr
     }
 
 
-def test_a_token_review_without_a_token_is_refused(admin: HttpCaller) -> None:
+def test_a_token_review_without_a_token_is_rejected(admin: HttpCaller) -> None:
     response = admin.call("POST", f"{AUTHENTICATION}/tokenreviews", {})
 
     assert (response.status, response.json()["message"]) == (

@@ -72,7 +72,7 @@ async def test_a_change_reported_as_breaking_breaks_stored_objects(
 
 
 @pytest.mark.parametrize("change", ["stored version", "scope"])
-async def test_the_server_refuses_a_change_reported_as_impossible(
+async def test_the_server_rejects_a_change_reported_as_impossible(
     client: Client, change: str
 ) -> None:
     group = f"{change.split()[0]}.words.example.com"
