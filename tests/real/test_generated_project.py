@@ -8,7 +8,7 @@ import pytest
 
 from steersman.scaffold import Project, create_api, create_controller, init_project
 
-# A control plane of its own, and settling in real time.
+# The subprocess starts its own control plane and waits in real time.
 MAX_SECONDS = 300
 
 

@@ -1,4 +1,4 @@
-"""steersman's Jobs and CronJobs take the steps of kube-controller-manager's."""
+"""steersman's Job and CronJob controllers write the same steps as kube-controller-manager's."""
 
 from collections.abc import Iterator
 

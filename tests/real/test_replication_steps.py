@@ -1,4 +1,4 @@
-"""steersman's ReplicationControllers take the steps of kube-controller-manager's."""
+"""steersman's controller of ReplicationControllers writes the same steps as Kubernetes'."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The server accepts the selectors that steersman's parser accepts, and rejects others alike."""
+"""The real server and steersman's parser accept and reject the same selectors."""
 
 from urllib.parse import quote
 

@@ -1,4 +1,4 @@
-"""steersman's StatefulSets take the steps of kube-controller-manager's."""
+"""steersman's StatefulSet controller writes the same steps as kube-controller-manager's."""
 
 from collections.abc import Iterator
 

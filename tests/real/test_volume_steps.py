@@ -1,4 +1,4 @@
-"""steersman binds claims and volumes as kube-controller-manager does."""
+"""steersman's volume controllers write the same steps as kube-controller-manager's."""
 
 from collections.abc import Iterator
 

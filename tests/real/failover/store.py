@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from steersman.clock import SystemClock
 from tests.raw_server import listening
 
-# Long enough that a reconcile is running at any moment.
+# Long enough that a reconcile is always running.
 ANSWER_SECONDS = 0.05
 
 
