@@ -16,7 +16,7 @@ MARGIN = 14
 # Terminal codes for weights and colors, and their CSS classes. Each has its own end code, and zero
 # ends both.
 WEIGHTS = {0: "", 1: "strong", 2: "quiet", 22: ""}
-COLOURS = {0: "", 31: "bad", 32: "good", 33: "waiting", 39: ""}
+COLORS = {0: "", 31: "bad", 32: "good", 33: "waiting", 39: ""}
 
 STYLE = """
 svg{--paper:#f6f8fa;--ink:#1f2328;--quiet:#636c76;--good:#1a7f37;--waiting:#9a6700;--bad:#cf222e}
@@ -71,7 +71,7 @@ def plain(screen: str) -> str:
 
 def words_on(screen: str) -> Iterator[list[Word]]:
     """The words of each line, with column and tone; a tone lasts until its end code."""
-    weight = colour = ""
+    weight = color = ""
     for line in screen.splitlines():
         words: list[Word] = []
         column = 0
@@ -79,11 +79,11 @@ def words_on(screen: str) -> Iterator[list[Word]]:
             if code := re.fullmatch(r"\x1b\[([\d;]*)m", part):
                 for number in map(int, (code[1] or "0").split(";")):
                     weight = WEIGHTS.get(number, weight)
-                    colour = COLOURS.get(number, colour)
+                    color = COLORS.get(number, color)
                 continue
             # Two spaces separate columns; one separates words.
             words += [
-                Word(column + found.start(), found[0], colour or weight)
+                Word(column + found.start(), found[0], color or weight)
                 for found in re.finditer(r"\S+(?: \S+)*", part)
             ]
             column += len(part)

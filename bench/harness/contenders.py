@@ -1,17 +1,17 @@
 """The names of the contenders, in every table and chart."""
 
-THEIRS = "controller-runtime"
+CONTROLLER_RUNTIME = "controller-runtime"
 # steersman drops managedFields by default, and controller-runtime keeps them.
-THEIRS_STRIPPED = "controller-runtime, no managedFields"
+CONTROLLER_RUNTIME_STRIPPED = "controller-runtime, no managedFields"
 # steersman lists, and controller-runtime streams the initial list through the watch by default.
-THEIRS_LISTING = "controller-runtime, listing"
+CONTROLLER_RUNTIME_LISTING = "controller-runtime, listing"
 # Both settings as in steersman.
-THEIRS_ALIKE = "controller-runtime, listing, no managedFields"
+CONTROLLER_RUNTIME_ALIKE = "controller-runtime, listing, no managedFields"
 # steersman applies a status. controller-runtime updates it, which the server rejects if its cache
 # is stale.
-THEIRS_PATCHING = "controller-runtime, patching status"
-OURS = "steersman"
-OURS_UVLOOP = "steersman, uvloop"
+CONTROLLER_RUNTIME_PATCHING = "controller-runtime, patching status"
+STEERSMAN = "steersman"
+STEERSMAN_UVLOOP = "steersman, uvloop"
 # Not a contender: the duration of one list request.
 LIST_ALONE = "the list alone, not decoded"
 OFFICIAL = "kubernetes (official)"

@@ -33,7 +33,7 @@ CLIENTS_CRD = Path(__file__).with_name("appservices.crd.yaml")
 # The CRD of the example operator.
 OPERATORS_CRD = ROOT / "examples/appservice/deploy/crd/appservices.app.example.com.yaml"
 
-OTHER_GROUP, OTHER_PLURAL = "other.example.com", "neighbours"
+OTHER_GROUP, OTHER_PLURAL = "other.example.com", "neighbors"
 OTHERS_HOME = f"/apis/{OTHER_GROUP}/{VERSION}/namespaces/{NAMESPACE}/{OTHER_PLURAL}"
 
 
@@ -68,8 +68,8 @@ async def create_others(kubeconfig: Path, count: int) -> None:
     for word, other in (
         (GROUP, OTHER_GROUP),
         (PLURAL, OTHER_PLURAL),
-        ("appservice", "neighbour"),
-        ("AppService", "Neighbour"),
+        ("appservice", "neighbor"),
+        ("AppService", "Neighbor"),
     ):
         definition = definition.replace(word, other)
     async with connected(kubeconfig) as client:

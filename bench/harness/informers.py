@@ -18,17 +18,17 @@ import msgspec
 
 from bench.harness.contenders import (
     ASYNCIO,
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_ALIKE,
+    CONTROLLER_RUNTIME_LISTING,
+    CONTROLLER_RUNTIME_STRIPPED,
     KOPF,
     KOPF_INDEX,
     KR8S,
     LIGHTKUBE,
     OFFICIAL,
-    OURS,
-    OURS_UVLOOP,
-    THEIRS,
-    THEIRS_ALIKE,
-    THEIRS_LISTING,
-    THEIRS_STRIPPED,
+    STEERSMAN,
+    STEERSMAN_UVLOOP,
 )
 from bench.harness.convergence import CONTROLLER_FLAGS, CONTROLLERS
 from bench.harness.fixtures import create_others, expected_cache, fill
@@ -73,13 +73,15 @@ class Start:
 def programs(names: Sequence[str]) -> Mapping[str, Start]:
     """How to start each contender; Go programs are built."""
     known = {
-        THEIRS: _go(),
-        THEIRS_STRIPPED: _go("-strip-managed-fields"),
+        CONTROLLER_RUNTIME: _go(),
+        CONTROLLER_RUNTIME_STRIPPED: _go("-strip-managed-fields"),
         # This feature is on by default, and streams the initial list through the watch.
-        THEIRS_LISTING: _go(KUBE_FEATURE_WatchListClient="false"),
-        THEIRS_ALIKE: _go("-strip-managed-fields", KUBE_FEATURE_WatchListClient="false"),
-        OURS: Start(command=lambda _: _python("steersman")),
-        OURS_UVLOOP: Start(command=lambda _: _python("steersman", "--uvloop")),
+        CONTROLLER_RUNTIME_LISTING: _go(KUBE_FEATURE_WatchListClient="false"),
+        CONTROLLER_RUNTIME_ALIKE: _go(
+            "-strip-managed-fields", KUBE_FEATURE_WatchListClient="false"
+        ),
+        STEERSMAN: Start(command=lambda _: _python("steersman")),
+        STEERSMAN_UVLOOP: Start(command=lambda _: _python("steersman", "--uvloop")),
         OFFICIAL: Start(command=lambda _: _python("kubernetes")),
         ASYNCIO: Start(command=lambda _: _python("kubernetes_asyncio")),
         LIGHTKUBE: Start(command=lambda _: _python("lightkube")),

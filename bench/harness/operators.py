@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from bench.harness.child_processes import ROOT, TIMEOUT_SECONDS, child, child_environ
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
+from bench.harness.contenders import (
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_PATCHING,
+    KOPF,
+    STEERSMAN,
+    STEERSMAN_UVLOOP,
+)
 from bench.harness.go_programs import GoProgram
 from bench.harness.procfs import cpu_in, memory_in, scheduled_in
 from steersman_cluster.testing.control_plane.sandbox import tail
@@ -40,22 +46,26 @@ def commands(names: Sequence[str]) -> Mapping[str, Command]:
     """How to start each contender; Go programs are built."""
     ours = [sys.executable, "-m", "bench.peers.steersman_operator"]
     known: Mapping[str, Callable[[], Command]] = {
-        THEIRS: lambda: [str(PEER.build())],
-        THEIRS_PATCHING: lambda: [str(PEER.build()), "-patch-status"],
+        CONTROLLER_RUNTIME: lambda: [str(PEER.build())],
+        CONTROLLER_RUNTIME_PATCHING: lambda: [str(PEER.build()), "-patch-status"],
         # kopf uses uvloop if it is installed. --standalone disables peering.
         KOPF: lambda: [
             *(sys.executable, "-m", "bench.peers.kopf_program", "run", "-A", "--standalone"),
             str(PEERS / "kopf_operator.py"),
         ],
-        OURS: lambda: ours,
-        OURS_UVLOOP: lambda: [*ours, "--uvloop"],
+        STEERSMAN: lambda: ours,
+        STEERSMAN_UVLOOP: lambda: [*ours, "--uvloop"],
     }
     return {name: known[name]() for name in names}
 
 
 def with_resync(name: str, command: Command, *, seconds: int, starts: Path) -> Command:
     """The command with a resync period, and with a file that records the starts of reconciles."""
-    resync = ["-resync", f"{seconds}s"] if name == THEIRS else ["--resync-seconds", str(seconds)]
+    resync = (
+        ["-resync", f"{seconds}s"]
+        if name == CONTROLLER_RUNTIME
+        else ["--resync-seconds", str(seconds)]
+    )
     return [*command, *resync, "--starts", str(starts)]
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from bench.harness.contenders import OURS, OURS_UVLOOP, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, STEERSMAN, STEERSMAN_UVLOOP
 from bench.harness.report import Column, Floor, Limit, rounds_text
 from bench.harness.results import Result, write_atomically
 from bench.harness.rounds import BEST_RATIO, RATE, RATIO, Cost
@@ -23,43 +23,47 @@ HIGHLIGHTS = {
     ("client", "CPU of one request, ratio to bare aiohttp, msgspec"): (
         "one GET, CPU; ratio to aiohttp with msgspec"
     ),
-    ("cold-sync", f"{OURS}, wall time, ratio to {THEIRS}"): (
-        f"cold sync of 20,000 objects, wall time; ratio to {THEIRS}"
+    ("cold-sync", f"{STEERSMAN}, wall time, ratio to {CONTROLLER_RUNTIME}"): (
+        f"cold sync of 20,000 objects, wall time; ratio to {CONTROLLER_RUNTIME}"
     ),
-    ("cold-sync", f"{OURS}, CPU, ratio to {THEIRS}"): f"the same, CPU; ratio to {THEIRS}",
-    ("cold-sync", f"{OURS}, resident memory, ratio to {THEIRS}"): (
-        f"the same, resident memory; ratio to {THEIRS}"
+    (
+        "cold-sync",
+        f"{STEERSMAN}, CPU, ratio to {CONTROLLER_RUNTIME}",
+    ): f"the same, CPU; ratio to {CONTROLLER_RUNTIME}",
+    ("cold-sync", f"{STEERSMAN}, resident memory, ratio to {CONTROLLER_RUNTIME}"): (
+        f"the same, resident memory; ratio to {CONTROLLER_RUNTIME}"
     ),
-    ("reconcile", f"{OURS}, CPU of one AppService, ratio to {THEIRS}"): (
-        f"reconcile 1,000 AppServices, CPU of each; ratio to {THEIRS}"
+    ("reconcile", f"{STEERSMAN}, CPU of one AppService, ratio to {CONTROLLER_RUNTIME}"): (
+        f"reconcile 1,000 AppServices, CPU of each; ratio to {CONTROLLER_RUNTIME}"
     ),
-    ("reconcile", f"{OURS}, AppServices a second, ratio to {THEIRS}"): (
-        f"the same, AppServices a second; ratio to {THEIRS}"
+    ("reconcile", f"{STEERSMAN}, AppServices a second, ratio to {CONTROLLER_RUNTIME}"): (
+        f"the same, AppServices a second; ratio to {CONTROLLER_RUNTIME}"
     ),
-    ("reconcile", f"{OURS}, requests, ratio to {THEIRS}"): (
-        f"the same, requests; ratio to {THEIRS}"
+    ("reconcile", f"{STEERSMAN}, requests, ratio to {CONTROLLER_RUNTIME}"): (
+        f"the same, requests; ratio to {CONTROLLER_RUNTIME}"
     ),
-    ("reconcile", f"{OURS}, CPU of one AppService, ratio to kopf"): (
+    ("reconcile", f"{STEERSMAN}, CPU of one AppService, ratio to kopf"): (
         "the same, CPU of each; ratio to kopf"
     ),
-    ("latency", f"{OURS}, response to start of the reconcile, p99"): (
+    ("latency", f"{STEERSMAN}, response to start of the reconcile, p99"): (
         "change to start of its reconcile, p99"
     ),
-    ("restart", f"{OURS}, killed: delay of new objects while others are queued, p99"): (
+    ("restart", f"{STEERSMAN}, killed: delay of new objects while others are queued, p99"): (
         "restart with 20,000 queued objects: delay of a new object, p99"
     ),
-    ("failover", f"{OURS}, paused: writes of the former leader after the first of the new one"): (
-        "failover: writes of the former leader after the first write of the new leader"
-    ),
+    (
+        "failover",
+        f"{STEERSMAN}, paused: writes of the former leader after the first of the new one",
+    ): ("failover: writes of the former leader after the first write of the new leader"),
     ("embedded", "steersman cluster up, start to first response"): (
         "`steersman cluster up`, start to first response"
     ),
     ("embedded", "create ConfigMaps of 1 kB"): "embedded cluster, creates of ConfigMaps",
     ("embedded", "create Deployments"): "embedded cluster, creates of Deployments",
-    ("growth", f"{OURS}: Cold sync, exponent"): (
+    ("growth", f"{STEERSMAN}: Cold sync, exponent"): (
         "cold sync, exponent of the growth with the number of objects"
     ),
-    ("growth", f"{OURS}: AppServices to Deployment, Service and status, exponent"): (
+    ("growth", f"{STEERSMAN}: AppServices to Deployment, Service and status, exponent"): (
         "reconcile, exponent of the growth with the number of objects"
     ),
 }
@@ -90,9 +94,10 @@ def page(results: Sequence[Result]) -> Iterator[str]:
     yield from _limits(results)
     if rows := list(behind(results)):
         yield ""
-        yield f"## Figures in which steersman is worse than {THEIRS}"
+        yield f"## Figures in which steersman is worse than {CONTROLLER_RUNTIME}"
         yield ""
-        yield f"The ratio is to {THEIRS} with default settings, unless the row says otherwise."
+        default = f"{CONTROLLER_RUNTIME} with default settings"
+        yield f"The ratio is to {default}, unless the row says otherwise."
         yield ""
         yield "| work | contender | figure | ratio |"
         yield "|---|---|---|---:|"
@@ -175,10 +180,10 @@ def behind(results: Sequence[Result]) -> Iterator[str]:
     """A row for each ratio to controller-runtime in which steersman is worse."""
     for result in results:
         for section in result.sections:
-            if THEIRS not in section.costs:
+            if CONTROLLER_RUNTIME not in section.costs:
                 continue
             work, *_ = re.split(r" \(|;", section.title)
-            for name in (OURS, OURS_UVLOOP):
+            for name in (STEERSMAN, STEERSMAN_UVLOOP):
                 costs = section.costs.get(name, ())
                 for column, figure, words in _ratios(section.columns):
                     if _is_behind(costs, column, is_rate=figure.endswith(RATE)):
@@ -190,7 +195,10 @@ def _ratios(columns: Sequence[Column]) -> Iterator[tuple[Column, str, str]]:
     titles = {column.figure: column.title for column in columns}
     for column in columns:
         # The longer suffix ends with the shorter one.
-        for suffix, reference in ((BEST_RATIO, f", compared with the best {THEIRS}"), (RATIO, "")):
+        for suffix, reference in (
+            (BEST_RATIO, f", compared with the best {CONTROLLER_RUNTIME}"),
+            (RATIO, ""),
+        ):
             figure = column.figure.removesuffix(suffix)
             if figure != column.figure and figure in titles:
                 yield column, figure, f"{titles[figure]}{reference}"

@@ -49,7 +49,7 @@ def combined(before: Mapping[str, str], after: Mapping[str, str]) -> Mapping[str
 
 
 def python_build() -> str:
-    """The build of this Python: ``optimised`` or ``plain``, and ``LTO`` if it is used."""
+    """The build of this Python: ``optimized`` or ``plain``, and ``LTO`` if it is used."""
     return build_kind(sysconfig.get_config_vars())
 
 
@@ -60,13 +60,13 @@ def build_kind(known: Mapping[str, Any]) -> str:
     # configure records the flags for both steps of an optimized build. Debian and its derivatives
     # remove the flag of the second step.
     is_withheld = bool(known.get("PGO_PROF_GEN_FLAG")) and not known.get("PGO_PROF_USE_FLAG")
-    is_optimised = (
+    is_optimized = (
         "--enable-optimizations" in arguments
         or any(flag in flags for flag in FROM_PROFILES)
         or is_withheld
     )
     is_whole = "--with-lto" in arguments or "-flto" in flags
-    return ("optimised" if is_optimised else "plain") + (", LTO" if is_whole else "")
+    return ("optimized" if is_optimized else "plain") + (", LTO" if is_whole else "")
 
 
 def output_of(*command: str | Path, cwd: Path) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.harness.charts import BarChart, panels
-from bench.harness.contenders import OURS
+from bench.harness.contenders import STEERSMAN
 from bench.harness.fixtures import fill
 from bench.harness.report import Column, Limit, Section, by_round, rounds_text
 from bench.harness.rounds import Cost, client_turn, in_rounds, minus, python_with, with_ratios
@@ -37,10 +37,10 @@ BARE = "bare Python"
 BARE_AIOHTTP = "bare aiohttp, msgspec"
 
 # The imports of an operator. The limit is for `import steersman` alone.
-OURS_WHOLE = "steersman, with those and the client"
+STEERSMAN_WHOLE = "steersman, with those and the client"
 
 # The limits need these. Without one of the others, the table has one row less.
-OUR_OWN = frozenset({BARE, OURS, OURS_WHOLE, BARE_AIOHTTP})
+OUR_OWN = frozenset({BARE, STEERSMAN, STEERSMAN_WHOLE, BARE_AIOHTTP})
 
 # The limits: above bare Python, and as a ratio to bare aiohttp.
 IMPORT_SECONDS = 0.15
@@ -51,11 +51,11 @@ REQUEST_RATIO = 1.3
 
 IMPORTS = {
     BARE: "",
-    OURS: "import steersman",
+    STEERSMAN: "import steersman",
     "steersman, with apps/v1 and core/v1": (
         "import steersman; from steersman.kinds import apps_v1, core_v1"
     ),
-    OURS_WHOLE: (
+    STEERSMAN_WHOLE: (
         "import steersman; from steersman.kinds import apps_v1, core_v1;"
         " from steersman.client import Client, connect; from steersman.wire import NetworkTransport"
     ),
@@ -74,7 +74,7 @@ IMPORTS = {
 }
 
 LISTING = {
-    OURS: "steersman_client",
+    STEERSMAN: "steersman_client",
     "lightkube, typed": "lightkube_typed",
     "lightkube, dictionaries": "lightkube_generic",
     "kubernetes_asyncio, dictionaries": "kubernetes_asyncio_client",
@@ -84,7 +84,7 @@ LISTING = {
 REQUESTS = {
     BARE_AIOHTTP: "bare_aiohttp_msgspec",
     "bare aiohttp, json": "bare_aiohttp",
-    OURS: "steersman_client",
+    STEERSMAN: "steersman_client",
     "steersman, with log and metrics": "steersman_observed",
     "lightkube": "lightkube_typed",
     "kubernetes_asyncio": "kubernetes_asyncio_client",
@@ -131,9 +131,11 @@ def imports(options: RunOptions) -> Section:
         ),
         costs=extra,
         limits=(
-            _limit(extra[OURS], "wall", IMPORT_SECONDS, " s", "import steersman, wall", options),
             _limit(
-                extra[OURS],
+                extra[STEERSMAN], "wall", IMPORT_SECONDS, " s", "import steersman, wall", options
+            ),
+            _limit(
+                extra[STEERSMAN],
                 "resident",
                 IMPORT_MEGABYTES,
                 " MB",
@@ -141,7 +143,7 @@ def imports(options: RunOptions) -> Section:
                 options,
             ),
             _limit(
-                extra[OURS_WHOLE],
+                extra[STEERSMAN_WHOLE],
                 "wall",
                 IMPORT_SECONDS,
                 " s",
@@ -181,8 +183,8 @@ def listing(options: RunOptions, scale: Scale, kubeconfig: Path) -> Section:
         ),
         costs=costs,
         limits=(
-            _limit(costs[OURS], "cpu", LIST_SECONDS, " s", "listing, CPU", options),
-            _limit(costs[OURS], "resident", LIST_MEGABYTES, " MB", "listing, memory", options),
+            _limit(costs[STEERSMAN], "cpu", LIST_SECONDS, " s", "listing, CPU", options),
+            _limit(costs[STEERSMAN], "resident", LIST_MEGABYTES, " MB", "listing, memory", options),
         ),
         notes=notes,
     )
@@ -222,7 +224,7 @@ def requests(options: RunOptions, scale: Scale, kubeconfig: Path) -> Section:
         costs=beside,
         limits=(
             _limit(
-                beside[OURS],
+                beside[STEERSMAN],
                 "cpu_ratio",
                 REQUEST_RATIO,
                 "",

@@ -9,18 +9,18 @@ from statistics import median
 from bench.harness.charts import BarChart, panels, spreads
 from bench.harness.contenders import (
     ASYNCIO,
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_ALIKE,
+    CONTROLLER_RUNTIME_LISTING,
+    CONTROLLER_RUNTIME_STRIPPED,
     KOPF,
     KOPF_INDEX,
     KR8S,
     LIGHTKUBE,
     LIST_ALONE,
     OFFICIAL,
-    OURS,
-    OURS_UVLOOP,
-    THEIRS,
-    THEIRS_ALIKE,
-    THEIRS_LISTING,
-    THEIRS_STRIPPED,
+    STEERSMAN,
+    STEERSMAN_UVLOOP,
 )
 from bench.harness.fixtures import create_apps
 from bench.harness.informers import Start, filled_cluster, list_turn, programs, sync_turn
@@ -40,11 +40,16 @@ from steersman_cluster.testing import RealControlPlane
 TITLE = "Cold sync"
 
 # The turns of controller-runtime: with default settings, and with those of steersman.
-ALL_THEIRS = (THEIRS, THEIRS_STRIPPED, THEIRS_LISTING, THEIRS_ALIKE)
-ALL_OURS = (OURS, OURS_UVLOOP)
+ALL_CONTROLLER_RUNTIME = (
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_STRIPPED,
+    CONTROLLER_RUNTIME_LISTING,
+    CONTROLLER_RUNTIME_ALIKE,
+)
+ALL_STEERSMAN = (STEERSMAN, STEERSMAN_UVLOOP)
 
 # The contenders of every round; the others have fewer rounds.
-ALWAYS = (*ALL_THEIRS, *ALL_OURS, LIST_ALONE)
+ALWAYS = (*ALL_CONTROLLER_RUNTIME, *ALL_STEERSMAN, LIST_ALONE)
 PEERS = (OFFICIAL, ASYNCIO, LIGHTKUBE, KR8S, KOPF, KOPF_INDEX)
 
 BEST = (
@@ -194,7 +199,7 @@ MEMORY = "memory"
 
 def sections(options: RunOptions) -> Iterator[Section]:
     """Each step, the growth of memory between steps, and objects with distinct content."""
-    known = programs((*ALL_THEIRS, *ALL_OURS, *PEERS))
+    known = programs((*ALL_CONTROLLER_RUNTIME, *ALL_STEERSMAN, *PEERS))
     plan = steps(options)
     there = plan[0].objects
     found: dict[int, Mapping[str, Sequence[Cost]]] = {}
@@ -260,7 +265,7 @@ def _synced(
         costs=ratios,
         limits=[
             limit
-            for name in ALL_OURS
+            for name in ALL_STEERSMAN
             for limit in limits_of(name, ratios[name], enforced=options.is_enforced)
             if step.has_limits
         ],
@@ -272,7 +277,7 @@ def limits_of(name: str, costs: Sequence[Cost], *, enforced: bool) -> Iterator[L
     """The limits of ``name``, and further ratios, which are not enforced."""
     for figure, words in WORDS.items():
         yield Limit(
-            what=f"{name}, {words}, ratio to {THEIRS}",
+            what=f"{name}, {words}, ratio to {CONTROLLER_RUNTIME}",
             most=LIMITS["resident" if figure == LATER else figure],
             unit="",
             rounds=by_round(costs, f"{figure}{RATIO}"),
@@ -280,7 +285,7 @@ def limits_of(name: str, costs: Sequence[Cost], *, enforced: bool) -> Iterator[L
         )
     for figure, words in WORDS.items():
         yield Limit(
-            what=f"{name}, {words}, ratio to the best {THEIRS}",
+            what=f"{name}, {words}, ratio to the best {CONTROLLER_RUNTIME}",
             most=BEST_MOST,
             unit="",
             rounds=by_round(costs, f"{figure}{BEST_RATIO}"),
@@ -293,8 +298,8 @@ def ratios_to_controller_runtime(costs: Mapping[str, Sequence[Cost]], name: str)
 
     One ratio is to its turn with default settings, and one to the lowest figure of all its turns.
     """
-    least = best_of(costs, ALL_THEIRS, WORDS)
-    with_default = with_ratios(costs[name], costs[THEIRS], WORDS)
+    least = best_of(costs, ALL_CONTROLLER_RUNTIME, WORDS)
+    with_default = with_ratios(costs[name], costs[CONTROLLER_RUNTIME], WORDS)
     return with_ratios(with_default, least, WORDS, suffix=BEST_RATIO)
 
 
@@ -317,7 +322,7 @@ def memory(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> Section:
                 Column(title="of c-r", figure=f"{_span(*span)}{RATIO}", decimals=2),
             )
         ],
-        costs=all_with_ratios(costs, THEIRS, [_span(*span) for span in spans]),
+        costs=all_with_ratios(costs, CONTROLLER_RUNTIME, [_span(*span) for span in spans]),
     )
 
 
@@ -346,7 +351,7 @@ def charts(sections: Mapping[str, Section]) -> Iterator[BarChart]:
             yield _without_peers(chart)
             continue
         shown = {panel: (section.name, figure, 1.0) for panel, figure in PANELS.items()}
-        base = section.costs[THEIRS]
+        base = section.costs[CONTROLLER_RUNTIME]
         chart = BarChart(
             name=section.name,
             title=section.title.partition(" (")[0],

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from bench.harness.charts import BarChart, panels
-from bench.harness.contenders import KOPF, OURS, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, KOPF, STEERSMAN
 from bench.harness.operators import Command, commands
 from bench.harness.replicas import (
     AFTER_SECONDS,
@@ -18,7 +18,7 @@ from bench.harness.run_options import RunOptions
 
 TITLE = "Failover"
 
-NAMES = (THEIRS, KOPF, OURS)
+NAMES = (CONTROLLER_RUNTIME, KOPF, STEERSMAN)
 
 # A turn takes minutes, mostly of waiting.
 MAX_ROUNDS = 3
@@ -52,8 +52,8 @@ def sections(options: RunOptions) -> Iterator[Section]:
         optional=[KOPF],
         report=notes.append,
     )
-    costs = all_with_ratios(costs, THEIRS, COMPARED)
-    rounds = rounds_text(len(costs[THEIRS]))
+    costs = all_with_ratios(costs, CONTROLLER_RUNTIME, COMPARED)
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     arriving = f"with {CHANGES_A_SECOND:g} changes a second ({rounds}; {SETTINGS})"
     yield Section(
         name="killed",
@@ -98,10 +98,10 @@ def sections(options: RunOptions) -> Iterator[Section]:
 def never(costs: Mapping[str, Sequence[Cost]], figure: str, what: str, *, enforced: bool) -> Limit:
     """A limit of zero, in every round."""
     return Limit(
-        what=f"{OURS}, {what}",
+        what=f"{STEERSMAN}, {what}",
         most=0,
         unit="",
-        rounds=by_round(costs[OURS], figure),
+        rounds=by_round(costs[STEERSMAN], figure),
         is_of_worst=True,
         enforced=enforced,
     )
@@ -122,7 +122,9 @@ def _replica_commands() -> Mapping[str, ReplicaCommands]:
     known = commands(NAMES)
     replicated = {
         name: ReplicaCommands(first=command, second=command)
-        for name, command in ((name, [*known[name], "--leader-elect"]) for name in (THEIRS, OURS))
+        for name, command in (
+            (name, [*known[name], "--leader-elect"]) for name in (CONTROLLER_RUNTIME, STEERSMAN)
+        )
     }
     first, second = (
         [*_without_standalone(known[KOPF]), f"--peering={PEERING}", f"--priority={priority}"]

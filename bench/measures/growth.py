@@ -9,7 +9,7 @@ from statistics import median
 from typing import TypeAlias
 
 from bench.harness.charts import LineChart, Spread
-from bench.harness.contenders import OURS, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, STEERSMAN
 from bench.harness.convergence import convergence_turn
 from bench.harness.delays import Pace, reconcile_start_turn
 from bench.harness.fixtures import create_apps
@@ -22,7 +22,7 @@ from bench.harness.run_options import RunOptions
 
 TITLE = "Growth with the number of objects"
 
-NAMES = (THEIRS, OURS)
+NAMES = (CONTROLLER_RUNTIME, STEERSMAN)
 
 # The costs of each contender, for each round and each number of objects.
 Found: TypeAlias = Mapping[str, Sequence[Mapping[int, Cost]]]
@@ -277,14 +277,14 @@ def _medians(turned: Sequence[Cost]) -> Cost:
 
 def growth_section(quantity: Quantity, found: Found, *, enforced: bool) -> Section:
     """A table of one quantity by size, with its exponent."""
-    sizes, has_start = _sizes(found), FEW in found[OURS][0]
+    sizes, has_start = _sizes(found), FEW in found[STEERSMAN][0]
     largest = f"{_at(sizes[-1])}{RATIO}"
     costs = {
         name: [
             {**_fit(quantity, mine), largest: mine[sizes[-1]][quantity.figure] / theirs}
             for mine, theirs in zip(
                 rounds,
-                (each[sizes[-1]][quantity.figure] for each in found[THEIRS]),
+                (each[sizes[-1]][quantity.figure] for each in found[CONTROLLER_RUNTIME]),
                 strict=True,
             )
         ]
@@ -296,12 +296,14 @@ def growth_section(quantity: Quantity, found: Found, *, enforced: bool) -> Secti
         columns=(
             *([replace(quantity.column(FEW), figure="start")] if has_start else []),
             *(quantity.column(size) for size in sizes),
-            Column(title=f"{sizes[-1]:,}, ratio to {THEIRS}", figure=largest, decimals=2),
+            Column(
+                title=f"{sizes[-1]:,}, ratio to {CONTROLLER_RUNTIME}", figure=largest, decimals=2
+            ),
             EXPONENT,
             *([ABOVE_START] if has_start else []),
         ),
         costs=costs,
-        limits=list(_limits(quantity, costs[OURS], enforced=enforced)),
+        limits=list(_limits(quantity, costs[STEERSMAN], enforced=enforced)),
     )
 
 
@@ -310,7 +312,7 @@ def _limits(quantity: Quantity, ours: Sequence[Cost], *, enforced: bool) -> Iter
         return
     for column, most in ((EXPONENT, TIME_MOST), (ABOVE_START, ABOVE_MOST)):
         yield Limit(
-            what=f"{OURS}: {quantity.title}, {column.title}",
+            what=f"{STEERSMAN}: {quantity.title}, {column.title}",
             most=most,
             unit="",
             rounds=by_round(ours, column.figure),
@@ -348,7 +350,7 @@ def memory(quantity: Quantity, found: Found, *, enforced: bool) -> Section:
                 **_ratio("ratio", mine[-1][1], mine[0][1]),
                 **_ratio(largest, mine[-1][1], theirs[-1][1]),
             }
-            for mine, theirs in zip(rounds, more[THEIRS], strict=True)
+            for mine, theirs in zip(rounds, more[CONTROLLER_RUNTIME], strict=True)
         ]
         for name, rounds in more.items()
     }
@@ -360,16 +362,18 @@ def memory(quantity: Quantity, found: Found, *, enforced: bool) -> Section:
                 replace(quantity.column(after), title=f"{before:,} to {after:,}, {quantity.unit}")
                 for before, after in pairwise(sizes)
             ),
-            Column(title=f"last doubling, ratio to {THEIRS}", figure=largest, decimals=2),
+            Column(
+                title=f"last doubling, ratio to {CONTROLLER_RUNTIME}", figure=largest, decimals=2
+            ),
             Column(title="last doubling, ratio to the first", figure="ratio", decimals=2),
         ),
         costs=costs,
         limits=[
             Limit(
-                what=f"{OURS}: memory of an object in the last doubling, ratio to the first",
+                what=f"{STEERSMAN}: memory of an object in the last doubling, ratio to the first",
                 most=MEMORY_MOST,
                 unit="",
-                rounds=by_round(costs[OURS], "ratio"),
+                rounds=by_round(costs[STEERSMAN], "ratio"),
                 enforced=enforced,
             )
         ]
@@ -389,11 +393,11 @@ def _at(size: float) -> str:
 
 
 def _sizes(found: Found) -> Sequence[int]:
-    return [size for size in found[OURS][0] if size != FEW]
+    return [size for size in found[STEERSMAN][0] if size != FEW]
 
 
 def _rounds(found: Found) -> str:
-    return rounds_text(len(found[OURS]))
+    return rounds_text(len(found[STEERSMAN]))
 
 
 def charts(sections: Mapping[str, Section]) -> Iterator[LineChart]:

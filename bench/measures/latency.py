@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bench.harness.charts import BarChart, panels
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP
 from bench.harness.delays import Pace, deployment_change_turn, reconcile_start_turn
 from bench.harness.operators import commands
 from bench.harness.report import Column, Limit, Section, by_round, percentile_columns, rounds_text
@@ -13,7 +13,7 @@ from bench.harness.run_options import RunOptions
 
 TITLE = "Latency"
 
-NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+NAMES = (CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP)
 
 # The pace and the value of the limit.
 LIMIT_RATE = 100.0
@@ -89,14 +89,14 @@ def _in_rounds(
 
 def _at(pace: Pace, costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
     own = {name: pace.of(each) for name, each in costs.items()}
-    return all_with_ratios(own, THEIRS, ("due_p50", "due_p99", "cpu", "resident"))
+    return all_with_ratios(own, CONTROLLER_RUNTIME, ("due_p50", "due_p99", "cpu", "resident"))
 
 
 def _starts(
     pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int, *, enforced: bool
 ) -> Section:
     is_enforced = pace.rate == LIMIT_RATE
-    rounds = rounds_text(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     return Section(
         name=f"start-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to {count:,} AppServices,"
@@ -118,14 +118,14 @@ def _starts(
                 rounds=by_round(costs[name], "answered_p99"),
                 enforced=enforced,
             )
-            for name in (OURS, OURS_UVLOOP)
+            for name in (STEERSMAN, STEERSMAN_UVLOOP)
             if is_enforced
         ],
     )
 
 
 def _children(pace: Pace, costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
-    rounds = rounds_text(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     return Section(
         name=f"children-{pace.rate:g}",
         title=f"{pace.rate:g} changes a second for {pace.seconds:g} s to the size of {count:,}"

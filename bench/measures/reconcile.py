@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench.harness.charts import BarChart, panels
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS, THEIRS_PATCHING
+from bench.harness.contenders import (
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_PATCHING,
+    KOPF,
+    STEERSMAN,
+    STEERSMAN_UVLOOP,
+)
 from bench.harness.convergence import convergence_turn
 from bench.harness.operators import Command, commands
 from bench.harness.report import Column, Floor, Limit, Section, by_round, rounds_text
@@ -30,14 +36,14 @@ TITLE = "Operators: a Deployment, a Service and a status for each AppService"
 
 # The turns of controller-runtime: with default settings, and with patched statuses, which have no
 # conflicts, as in steersman.
-ALL_THEIRS = (THEIRS, THEIRS_PATCHING)
-NAMES = (*ALL_THEIRS, KOPF, OURS, OURS_UVLOOP)
+ALL_CONTROLLER_RUNTIME = (CONTROLLER_RUNTIME, CONTROLLER_RUNTIME_PATCHING)
+NAMES = (*ALL_CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP)
 # A turn takes a minute, in which the load of the machine changes. Therefore a contender with limits
 # runs next to its reference.
-TURNS = (KOPF, THEIRS_PATCHING, OURS, THEIRS, OURS_UVLOOP)
+TURNS = (KOPF, CONTROLLER_RUNTIME_PATCHING, STEERSMAN, CONTROLLER_RUNTIME, STEERSMAN_UVLOOP)
 
 # Idle operators write no status, so one turn of controller-runtime is enough.
-IDLE_NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+IDLE_NAMES = (CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP)
 
 BEST = "best c-r"
 BEST_NOTE = (
@@ -45,22 +51,22 @@ BEST_NOTE = (
 )
 
 # A turn with thousands of objects takes minutes, and longer with kopf.
-MANY_NAMES = (THEIRS, OURS)
+MANY_NAMES = (CONTROLLER_RUNTIME, STEERSMAN)
 
 # The limits, as ratios.
-CPU_LIMITS = {THEIRS: 1.0, BEST: 1.0, KOPF: 0.35}
+CPU_LIMITS = {CONTROLLER_RUNTIME: 1.0, BEST: 1.0, KOPF: 0.35}
 REQUESTS_LIMIT = 1.0
 # The lower limit of the rate, as a ratio to controller-runtime.
 RATE_FLOOR = 1.0
 
 # The figures with a ratio to each of these in the same round,
 COMPARED = {
-    THEIRS: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests", "resident"),
+    CONTROLLER_RUNTIME: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests", "resident"),
     BEST: ("cpu", "each_cpu", "each_server_cpu", "rate", "requests"),
     KOPF: ("cpu", "each_cpu"),
 }
 # and the suffixes of these ratios.
-SUFFIXES = {THEIRS: RATIO, BEST: BEST_RATIO, KOPF: f" of {KOPF}"}
+SUFFIXES = {CONTROLLER_RUNTIME: RATIO, BEST: BEST_RATIO, KOPF: f" of {KOPF}"}
 
 # The number of AppServices in the warm-up.
 WARMING_UP = 10
@@ -127,7 +133,7 @@ def some(operators: Mapping[str, Command], scale: Scale, options: RunOptions) ->
         {name: convergence_turn(operators[name], count=scale.count) for name in TURNS},
         rounds=options.rounds,
         progress=options.progress,
-        optional=[THEIRS_PATCHING, KOPF],
+        optional=[CONTROLLER_RUNTIME_PATCHING, KOPF],
         report=notes.append,
         warming_up={
             name: convergence_turn(each, count=WARMING_UP)
@@ -139,12 +145,12 @@ def some(operators: Mapping[str, Command], scale: Scale, options: RunOptions) ->
     return Section(
         name="some",
         title=f"{scale.count:,} AppServices to Deployment, Service and status, in a new process"
-        f" on a new control plane ({rounds_text(len(costs[THEIRS]))})",
-        columns=columns((THEIRS, BEST, KOPF)),
+        f" on a new control plane ({rounds_text(len(costs[CONTROLLER_RUNTIME]))})",
+        columns=columns((CONTROLLER_RUNTIME, BEST, KOPF)),
         costs=ratios,
         limits=[
             limit
-            for name in (OURS, OURS_UVLOOP)
+            for name in (STEERSMAN, STEERSMAN_UVLOOP)
             for limit in limits_of(name, ratios[name], enforced=options.is_enforced)
         ],
         notes=notes,
@@ -161,8 +167,8 @@ def many(operators: Mapping[str, Command], scale: Scale, options: RunOptions) ->
     )
     return Section(
         name="many",
-        title=f"{scale.many:,} AppServices ({rounds_text(len(costs[THEIRS]))})",
-        columns=columns((THEIRS,)),
+        title=f"{scale.many:,} AppServices ({rounds_text(len(costs[CONTROLLER_RUNTIME]))})",
+        columns=columns((CONTROLLER_RUNTIME,)),
         costs=ratios_to_others(costs),
     )
 
@@ -200,9 +206,9 @@ def _ratios(figure: str, bases: Sequence[str]) -> Iterator[Column]:
 def ratios_to_others(costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequence[Cost]]:
     """The costs, with ratios to other contenders in the same round."""
     found = costs
-    for base in (THEIRS, KOPF):
+    for base in (CONTROLLER_RUNTIME, KOPF):
         found = all_with_ratios(found, base, COMPARED[base], suffix=SUFFIXES[base])
-    best = _best(costs) if all(name in costs for name in ALL_THEIRS) else ()
+    best = _best(costs) if all(name in costs for name in ALL_CONTROLLER_RUNTIME) else ()
     return {
         name: with_ratios(each, best, COMPARED[BEST], suffix=SUFFIXES[BEST])
         for name, each in found.items()
@@ -211,8 +217,10 @@ def ratios_to_others(costs: Mapping[str, Sequence[Cost]]) -> Mapping[str, Sequen
 
 def _best(costs: Mapping[str, Sequence[Cost]]) -> Sequence[Cost]:
     """For each round, the highest rate and the lowest other figures of controller-runtime."""
-    least = best_of(costs, ALL_THEIRS, [each for each in COMPARED[BEST] if each != "rate"])
-    most = best_of(costs, ALL_THEIRS, ["rate"], best=max)
+    least = best_of(
+        costs, ALL_CONTROLLER_RUNTIME, [each for each in COMPARED[BEST] if each != "rate"]
+    )
+    most = best_of(costs, ALL_CONTROLLER_RUNTIME, ["rate"], best=max)
     return [{**cost, **fastest} for cost, fastest in zip(least, most, strict=True)]
 
 
@@ -265,15 +273,15 @@ def idle_section(at: Mapping[str, OperatorSetup], scale: Scale, options: RunOpti
     return Section(
         name="idle",
         title=f"{scale.idle_seconds:g} s idle, with {scale.count:,} AppServices; all contenders"
-        f" at the same time ({rounds_text(len(costs[THEIRS]))})",
+        f" at the same time ({rounds_text(len(costs[CONTROLLER_RUNTIME]))})",
         columns=(
             Column(title="CPU ms", figure="cpu", decimals=1, factor=1e3),
-            Column(title=f"of {THEIRS}", figure="cpu_ratio", decimals=2),
+            Column(title=f"of {CONTROLLER_RUNTIME}", figure="cpu_ratio", decimals=2),
             Column(title="requests", figure="requests", decimals=0),
             Column(title="watches", figure="watches", decimals=0),
             *MEMORY,
         ),
-        costs=all_with_ratios(costs, THEIRS, ("cpu", "resident")),
+        costs=all_with_ratios(costs, CONTROLLER_RUNTIME, ("cpu", "resident")),
         limits=[
             Limit(
                 what=f"{name}, requests while idle, without watches and leases",
@@ -283,7 +291,7 @@ def idle_section(at: Mapping[str, OperatorSetup], scale: Scale, options: RunOpti
                 is_of_worst=True,
                 enforced=options.is_enforced,
             )
-            for name in (OURS, OURS_UVLOOP)
+            for name in (STEERSMAN, STEERSMAN_UVLOOP)
         ],
         notes=notes,
     )
@@ -313,28 +321,28 @@ def resync_section(
         optional=[KOPF],
         report=notes.append,
     )
-    rounds = rounds_text(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     return Section(
         name="resync",
         title=f"A resync of {scale.count:,} unchanged AppServices, in a new process"
         f" (means of {scale.resync}, of {KOPF} {scale.kopf_resync}; {rounds})",
         columns=(
             Column(title="CPU µs per reconcile", figure="look_cpu", decimals=0, factor=1e6),
-            Column(title=f"of {THEIRS}", figure="look_cpu_ratio", decimals=2),
+            Column(title=f"of {CONTROLLER_RUNTIME}", figure="look_cpu_ratio", decimals=2),
             Column(title="reconciles of each", figure="looks", decimals=1),
             Column(title="CPU s", figure="cpu", decimals=2),
             Column(title="requests each", figure="requests", decimals=2),
             *MEMORY,
         ),
         # Without the total CPU, because the number of reconciles varies.
-        costs=all_with_ratios(costs, THEIRS, ("look_cpu", "resident")),
+        costs=all_with_ratios(costs, CONTROLLER_RUNTIME, ("look_cpu", "resident")),
         notes=notes,
     )
 
 
 MEMORY = (
     Column(title="resident MB", figure="resident", decimals=1),
-    Column(title=f"of {THEIRS}", figure="resident_ratio", decimals=2),
+    Column(title=f"of {CONTROLLER_RUNTIME}", figure="resident_ratio", decimals=2),
     Column(title="peak MB", figure="peak", decimals=1),
 )
 

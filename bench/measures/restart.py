@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count as count_from
 
 from bench.harness.charts import BarChart, panels
-from bench.harness.contenders import KOPF, OURS, OURS_UVLOOP, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP
 from bench.harness.convergence import cluster
 from bench.harness.fixtures import create_apps
 from bench.harness.operators import Command, commands
@@ -26,8 +26,8 @@ from bench.harness.run_options import RunOptions
 TITLE = "Restart under load"
 
 # Without kopf, which would first write to each of the 20,000 objects.
-SLEEPING = (THEIRS, OURS, OURS_UVLOOP)
-NAMES = (THEIRS, KOPF, OURS, OURS_UVLOOP)
+SLEEPING = (CONTROLLER_RUNTIME, STEERSMAN, STEERSMAN_UVLOOP)
+NAMES = (CONTROLLER_RUNTIME, KOPF, STEERSMAN, STEERSMAN_UVLOOP)
 
 # With ten workers, 20,000 reconciles then take at least ten seconds.
 SLEEP_MS = 5
@@ -112,9 +112,11 @@ def _command_for(command: Command) -> CommandFor:
 def _queued(
     how: str, costs: Mapping[str, Sequence[Cost]], count: int, *, enforced: bool
 ) -> Section:
-    rounds = rounds_text(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     done = "killed" if how == "killed" else "stopped"
-    compared = all_with_ratios(costs, THEIRS, ("start_p99", "through", "cpu", "resident"))
+    compared = all_with_ratios(
+        costs, CONTROLLER_RUNTIME, ("start_p99", "through", "cpu", "resident")
+    )
     return Section(
         name=how,
         title=f"An operator with {count:,} AppServices to reconcile, {SLEEP_MS} ms each, is {done}"
@@ -129,7 +131,7 @@ def _queued(
         costs=compared,
         limits=[
             limit
-            for name in (OURS, OURS_UVLOOP)
+            for name in (STEERSMAN, STEERSMAN_UVLOOP)
             for limit in limits_of(name, compared[name], done, enforced=enforced)
         ],
     )
@@ -149,7 +151,7 @@ def limits_of(name: str, costs: Sequence[Cost], done: str, *, enforced: bool) ->
         enforced=enforced,
     )
     yield Limit(
-        what=f"{name}, {done}: delay of all new objects, p99, ratio to {THEIRS}",
+        what=f"{name}, {done}: delay of all new objects, p99, ratio to {CONTROLLER_RUNTIME}",
         most=ALL_MOST,
         unit="",
         rounds=by_round(costs, "start_p99_ratio"),
@@ -158,7 +160,7 @@ def limits_of(name: str, costs: Sequence[Cost], done: str, *, enforced: bool) ->
 
 
 def _settled(costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
-    rounds = rounds_text(len(costs[THEIRS]))
+    rounds = rounds_text(len(costs[CONTROLLER_RUNTIME]))
     return Section(
         name="settled",
         title=f"An operator with {count:,} AppServices that are up to date is stopped and"
@@ -170,7 +172,9 @@ def _settled(costs: Mapping[str, Sequence[Cost]], count: int) -> Section:
             Column(title="p99 of c-r", figure="children_p99_ratio", decimals=2),
             *COMMON,
         ),
-        costs=all_with_ratios(costs, THEIRS, ("children_p99", "through", "cpu", "resident")),
+        costs=all_with_ratios(
+            costs, CONTROLLER_RUNTIME, ("children_p99", "through", "cpu", "resident")
+        ),
     )
 
 

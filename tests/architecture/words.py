@@ -21,12 +21,14 @@ from tests.architecture.tree import Module, texts
 INSTEAD = {
     "anew": "again",
     "anybody": "the component",
+    "anyone": "any user, any component",
     "asker": "RequestSender",
     "at its word": "as it says",
     "at their word": "as they say",
     "at work": "running",
     "bell": "ChangeSignal",
     "bereaved": "owner_check",
+    "by chance": "at random",
     "calm": "NoFaults",
     "companions": "managed_objects",
     "desk": "DevSession",
@@ -35,8 +37,10 @@ INSTEAD = {
     "fights": "hot_loop",
     "flights": "InflightWrites",
     "gives its word": "promises",
+    "goodbye": "close notification, last message",
     "guest": "PodInfo",
     "guestbook": "ConnectionRegistry",
+    "hear": "receive",
     "heard": "received",
     "herald": "on_first_write",
     "in whose name": "the issuer, the user",
@@ -45,6 +49,7 @@ INSTEAD = {
     "looking after": "managing",
     "looks after": "manages",
     "misfit": "DecodeFailure",
+    "neighbour": "neighbor, the next item",
     "no matter of": "not part of",
     "nobody": "no component",
     "of one s own": "of its own",
@@ -56,6 +61,7 @@ INSTEAD = {
     "shelf": "ResourceLog",
     "shelves": "ResourceLog",
     "somebody": "the component",
+    "someone": "the user, the component",
     "stories": "entries, steps",
     "story": "entries, steps",
     "takers": "Waiters",
@@ -107,13 +113,29 @@ MODULES = {
     "ways": "simulated transports",
 }
 
-SUFFIXES = (".py", ".md", ".jinja", ".toml", "Makefile", "Dockerfile", ".ci/run")
+SUFFIXES = (
+    ".py",
+    ".md",
+    ".jinja",
+    ".toml",
+    ".go",
+    ".session",
+    ".console",
+    ".yaml",
+    ".txt",
+    ".tpl",
+    "Makefile",
+    "Dockerfile",
+    ".ci/run",
+)
 
 # The words themselves, the lists of this rule and others, and the names that no longer exist.
 EXEMPT = (
     "tests/architecture/words.py",
     "tests/architecture/allowed/",
     "packages/steersman/src/steersman/scaffold/renames/",
+    # The public names of an older version, for upgrades.
+    "tests/architecture/older_api",
 )
 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")

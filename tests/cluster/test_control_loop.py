@@ -231,7 +231,7 @@ async def test_an_apply_that_would_change_nothing_sends_nothing(scene: Scene) ->
 
 async def test_an_object_that_another_owner_controls_is_left_alone(scene: Scene) -> None:
     stranger = meta_v1.OwnerReference(
-        api_version="v1", kind="Secret", name="boss", uid="someone-else", controller=True
+        api_version="v1", kind="Secret", name="boss", uid="another-uid", controller=True
     )
     meta = meta_v1.ObjectMeta(name="of-one", namespace=HERE, owner_references=(stranger,))
     await scene.server.create(ConfigMap(metadata=meta, data={"size": "7"}))

@@ -122,7 +122,7 @@ class Attack:
             (self._nonsense, 60),
             (self._random_bytes, 5),
             (self._half_a_body, 5),
-            (self._rude_goodbye, 5),
+            (self._abrupt_disconnect, 5),
             (self._several_at_once, 5),
             (self._slowly, 3),
         )
@@ -206,7 +206,7 @@ class Attack:
             target = b"/api/v1/namespaces/default/configmaps"
             connection.sendall(self._request(b"POST", target, b"Content-Length: 1000", body=b"{"))
 
-    def _rude_goodbye(self) -> None:
+    def _abrupt_disconnect(self) -> None:
         """A client that sends many requests and disconnects."""
         targets = (b"/openapi/v2", b"/api/v1/pods?watch=1", b"/apis", b"/openapi/v3/api/v1")
         with self._connected() as connection:

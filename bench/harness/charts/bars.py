@@ -144,9 +144,9 @@ class _Panel:
         x = self._x(limit)
         words = f"{'at least' if self._is_more_better else 'at most'} {canvas.round_number(limit)}"
         half = canvas.width_of(words, 11) / 2
-        centre = min(max(x, self.left + half), self.left + self._width - half)
+        center = min(max(x, self.left + half), self.left + self._width - half)
         yield canvas.line(x, self._top - 2, x, bottom + 4, look="limit")
-        yield canvas.text(words, centre, bottom + 17, look="limit-text small", anchor="middle")
+        yield canvas.text(words, center, bottom + 17, look="limit-text small", anchor="middle")
 
     def _x(self, value: float) -> float:
         return self.left + max(value, 0.0) * self._scale

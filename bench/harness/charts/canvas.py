@@ -1,4 +1,4 @@
-"""SVG elements, colours and number formats of all charts."""
+"""SVG elements, colors and number formats of all charts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,15 +6,15 @@ from xml.sax.saxutils import escape, quoteattr
 
 from bench.harness.contenders import (
     ASYNCIO,
+    CONTROLLER_RUNTIME,
     EMBEDDED,
     KOPF,
     KR8S,
     LIGHTKUBE,
     OFFICIAL,
-    OURS,
-    OURS_UVLOOP,
     REAL,
-    THEIRS,
+    STEERSMAN,
+    STEERSMAN_UVLOOP,
 )
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
@@ -31,29 +31,29 @@ BOLD_LETTER_WIDTH = 0.64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Colour:
-    """The colours of a contender on light and dark pages, and the shape of its points."""
+class Color:
+    """The colors of a contender on light and dark pages, and the shape of its points."""
 
     light: str
     dark: str
     mark: str
 
 
-# The colours also differ in lightness, and the marks in shape, for people who do not see the hue.
-COLOURS: Mapping[str, Colour] = {
-    OURS: Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
-    OURS_UVLOOP: Colour(light="#4b94ee", dark="#2f74cf", mark="diamond"),
-    EMBEDDED: Colour(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
+# The colors also differ in lightness, and the marks in shape, for people who do not see the hue.
+COLORS: Mapping[str, Color] = {
+    STEERSMAN: Color(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
+    STEERSMAN_UVLOOP: Color(light="#4b94ee", dark="#2f74cf", mark="diamond"),
+    EMBEDDED: Color(light="#0a5bd3", dark="#5aa5ff", mark="circle"),
     # The references, in Go.
-    THEIRS: Colour(light="#d9730d", dark="#f0a050", mark="square"),
-    REAL: Colour(light="#d9730d", dark="#f0a050", mark="square"),
-    KOPF: Colour(light="#a8427f", dark="#df86bd", mark="triangle"),
-    OFFICIAL: Colour(light="#4b5563", dark="#c3cad5", mark="pole"),
-    ASYNCIO: Colour(light="#8a6d00", dark="#d8b62f", mark="flipped"),
-    LIGHTKUBE: Colour(light="#0d8060", dark="#3dbf94", mark="plus"),
-    KR8S: Colour(light="#8c3b2a", dark="#d98a76", mark="bar"),
+    CONTROLLER_RUNTIME: Color(light="#d9730d", dark="#f0a050", mark="square"),
+    REAL: Color(light="#d9730d", dark="#f0a050", mark="square"),
+    KOPF: Color(light="#a8427f", dark="#df86bd", mark="triangle"),
+    OFFICIAL: Color(light="#4b5563", dark="#c3cad5", mark="pole"),
+    ASYNCIO: Color(light="#8a6d00", dark="#d8b62f", mark="flipped"),
+    LIGHTKUBE: Color(light="#0d8060", dark="#3dbf94", mark="plus"),
+    KR8S: Color(light="#8c3b2a", dark="#d98a76", mark="bar"),
 }
-OTHER = Colour(light="#8b94a1", dark="#7d8794", mark="circle")
+OTHER = Color(light="#8b94a1", dark="#7d8794", mark="circle")
 
 # Outlines within a square of 2 by 2.
 SHAPES: Mapping[str, Sequence[tuple[float, float]]] = {
@@ -89,7 +89,7 @@ path.line {{ fill: none; stroke-width: 1.8; stroke-linejoin: round; }}
 path.line.strong {{ stroke-width: 3; }}
 .reach {{ stroke-width: 1; opacity: 0.6; }}
 .bar {{ stroke-width: 0; }}
-{colours_light}
+{colors_light}
 @media (prefers-color-scheme: dark) {{
 text {{ fill: #e4e8ee; }}
 .sheet {{ fill: #12161c; stroke: #2c343f; }}
@@ -101,7 +101,7 @@ text {{ fill: #e4e8ee; }}
 .value {{ stroke: #12161c; }}
 .limit {{ stroke: #ff8a7a; }}
 .limit-text {{ fill: #ff8a7a; }}
-{colours_dark}
+{colors_dark}
 }}"""
 
 
@@ -109,27 +109,27 @@ def family(contender: str) -> str | None:
     """The longest known name that is the contender, or of which it is a variant."""
     known = [
         name
-        for name in COLOURS
+        for name in COLORS
         if contender == name or contender.startswith((f"{name},", f"{name} "))
     ]
     return max(known, key=len, default=None)
 
 
-def colour(contender: str) -> Colour:
-    """The colour of a contender or its family."""
+def color(contender: str) -> Color:
+    """The color of a contender or its family."""
     name = family(contender)
-    return OTHER if name is None else COLOURS[name]
+    return OTHER if name is None else COLORS[name]
 
 
 def css_class(contender: str) -> str:
     """The CSS class of a contender's elements."""
     name = family(contender)
-    return "anyone" if name is None else f"c{list(COLOURS).index(name)}"
+    return "other" if name is None else f"c{list(COLORS).index(name)}"
 
 
 def is_ours(contender: str) -> bool:
     """Whether the contender is steersman."""
-    return contender.startswith(OURS)
+    return contender.startswith(STEERSMAN)
 
 
 def number(value: float) -> str:
@@ -171,7 +171,7 @@ def wrapped(words: str, width: float) -> Sequence[str]:
 def mark(contender: str, x: float, y: float, size: float) -> str:
     """A point in the contender's shape."""
     look = f"mark {css_class(contender)}"
-    shape = colour(contender).mark
+    shape = color(contender).mark
     if shape == "circle":
         return tag("circle", cx=x, cy=y, r=size, class_=look)
     outline = " ".join(f"{x + dx * size:.1f},{y + dy * size:.1f}" for dx, dy in SHAPES[shape])
@@ -243,13 +243,13 @@ def _style() -> str:
     return STYLE.format(
         font=FONT,
         size=FONT_SIZE,
-        colours_light="\n".join(_rules("light")),
-        colours_dark="\n".join(_rules("dark")),
+        colors_light="\n".join(_rules("light")),
+        colors_dark="\n".join(_rules("dark")),
     )
 
 
 def _rules(page: str) -> Iterator[str]:
-    for name, each in {**COLOURS, "": OTHER}.items():
+    for name, each in {**COLORS, "": OTHER}.items():
         shade = each.light if page == "light" else each.dark
         selector = css_class(name)
         yield f".{selector} {{ fill: {shade}; stroke: {shade}; }}"

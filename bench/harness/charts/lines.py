@@ -14,7 +14,7 @@ PLOT_BOTTOM = HEIGHT - 56
 LEGEND_GAP = 20.0
 SAMPLE_WIDTH = 30.0
 POINT = 4.5
-# Dash patterns of the first, second and further lines of one colour.
+# Dash patterns of the first, second and further lines of one color.
 DASHES = ("", "6 4", "2 3", "9 3 2 3")
 
 Series = Sequence[tuple[float, Spread]]

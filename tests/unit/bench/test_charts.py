@@ -10,7 +10,7 @@ import pytest
 
 from bench.harness.charts import BarChart, Chart, LineChart, Spread, panels, svg
 from bench.harness.charts import spreads as spreads_of
-from bench.harness.charts.canvas import COLOURS, WIDTH, colour, number
+from bench.harness.charts.canvas import COLORS, WIDTH, color, number
 from bench.harness.charts.scales import Scale, enclosing, even_ticks, logarithmic_ticks, spaced
 from bench.harness.contenders import EMBEDDED, REAL
 from bench.harness.report import Section
@@ -94,7 +94,7 @@ def test_a_chart_has_a_text_alternative(chart: Chart) -> None:
 def test_a_chart_has_colors_for_light_and_dark_pages(chart: Chart) -> None:
     light, _, dark = svg(chart).partition("@media (prefers-color-scheme: dark)")
 
-    assert all(each.light in light and each.dark in dark for each in COLOURS.values())
+    assert all(each.light in light and each.dark in dark for each in COLORS.values())
     assert dark
 
 
@@ -183,19 +183,19 @@ def test_a_chart_of_zeros_can_be_drawn() -> None:
 
 
 def test_variants_of_a_contender_share_its_color() -> None:
-    assert colour("steersman, with log and metrics") == COLOURS["steersman"]
-    assert colour("steersman, uvloop") == COLOURS["steersman, uvloop"]
-    assert colour("steersman, uvloop p99") == COLOURS["steersman, uvloop"]
-    assert colour("kubernetes_asyncio, dictionaries") == COLOURS["kubernetes_asyncio"]
-    assert colour("bare aiohttp") not in COLOURS.values()
+    assert color("steersman, with log and metrics") == COLORS["steersman"]
+    assert color("steersman, uvloop") == COLORS["steersman, uvloop"]
+    assert color("steersman, uvloop p99") == COLORS["steersman, uvloop"]
+    assert color("kubernetes_asyncio, dictionaries") == COLORS["kubernetes_asyncio"]
+    assert color("bare aiohttp") not in COLORS.values()
 
 
 def test_contenders_in_one_chart_have_different_colors() -> None:
-    contenders = [name for name in COLOURS if name not in {EMBEDDED, REAL}]
+    contenders = [name for name in COLORS if name not in {EMBEDDED, REAL}]
 
-    assert len({COLOURS[name].light for name in contenders}) == len(contenders)
-    assert len({COLOURS[name].dark for name in contenders}) == len(contenders)
-    assert len({COLOURS[name].mark for name in contenders}) == len(contenders)
+    assert len({COLORS[name].light for name in contenders}) == len(contenders)
+    assert len({COLORS[name].dark for name in contenders}) == len(contenders)
+    assert len({COLORS[name].mark for name in contenders}) == len(contenders)
 
 
 def luminance(shade: str) -> float:
@@ -204,10 +204,10 @@ def luminance(shade: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-@pytest.mark.parametrize("name", COLOURS)
+@pytest.mark.parametrize("name", COLORS)
 def test_a_color_has_enough_contrast_on_both_pages(name: str) -> None:
-    on_light = 1.05 / (luminance(COLOURS[name].light) + 0.05)
-    on_dark = (luminance(COLOURS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
+    on_light = 1.05 / (luminance(COLORS[name].light) + 0.05)
+    on_dark = (luminance(COLORS[name].dark) + 0.05) / (luminance("#12161c") + 0.05)
 
     # WCAG requires a contrast of 3 for graphical objects.
     assert on_light >= 3.0

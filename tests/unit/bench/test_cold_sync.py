@@ -4,18 +4,18 @@ import pytest
 
 from bench.harness.charts import svg
 from bench.harness.contenders import (
+    CONTROLLER_RUNTIME,
+    CONTROLLER_RUNTIME_ALIKE,
+    CONTROLLER_RUNTIME_LISTING,
+    CONTROLLER_RUNTIME_STRIPPED,
     LIST_ALONE,
-    OURS,
-    THEIRS,
-    THEIRS_ALIKE,
-    THEIRS_LISTING,
-    THEIRS_STRIPPED,
+    STEERSMAN,
 )
 from bench.harness.report import Limit, Section
 from bench.harness.rounds import Cost
 from bench.harness.run_options import RunOptions
 from bench.measures.cold_sync import (
-    ALL_THEIRS,
+    ALL_CONTROLLER_RUNTIME,
     ALWAYS,
     COLUMNS,
     LIMIT_OBJECTS,
@@ -80,13 +80,13 @@ def turn(megabytes: float, **more: float) -> Cost:
 
 def test_a_ratio_is_to_default_controller_runtime_in_the_same_round() -> None:
     costs = {
-        **{name: [turn(150.0), turn(50.0)] for name in ALL_THEIRS},
-        THEIRS: [turn(200.0), turn(100.0)],
-        OURS: [turn(60.0), turn(50.0)],
+        **{name: [turn(150.0), turn(50.0)] for name in ALL_CONTROLLER_RUNTIME},
+        CONTROLLER_RUNTIME: [turn(200.0), turn(100.0)],
+        STEERSMAN: [turn(60.0), turn(50.0)],
         "kr8s": [turn(400.0)],
     }
 
-    assert [each["resident_ratio"] for each in ratios_to_controller_runtime(costs, OURS)] == [
+    assert [each["resident_ratio"] for each in ratios_to_controller_runtime(costs, STEERSMAN)] == [
         0.3,
         0.5,
     ]
@@ -95,14 +95,14 @@ def test_a_ratio_is_to_default_controller_runtime_in_the_same_round() -> None:
 
 def test_a_second_ratio_is_to_the_best_controller_runtime_figure_of_each_round() -> None:
     costs = {
-        THEIRS: [turn(200.0, wall=4.0), turn(100.0, wall=2.0)],
-        THEIRS_STRIPPED: [turn(150.0, wall=5.0), turn(125.0, wall=5.0)],
-        THEIRS_LISTING: [turn(180.0, wall=2.0), turn(200.0, wall=4.0)],
-        THEIRS_ALIKE: [turn(180.0, wall=3.0), turn(200.0, wall=4.0)],
-        OURS: [turn(75.0, wall=1.0), turn(75.0, wall=1.0)],
+        CONTROLLER_RUNTIME: [turn(200.0, wall=4.0), turn(100.0, wall=2.0)],
+        CONTROLLER_RUNTIME_STRIPPED: [turn(150.0, wall=5.0), turn(125.0, wall=5.0)],
+        CONTROLLER_RUNTIME_LISTING: [turn(180.0, wall=2.0), turn(200.0, wall=4.0)],
+        CONTROLLER_RUNTIME_ALIKE: [turn(180.0, wall=3.0), turn(200.0, wall=4.0)],
+        STEERSMAN: [turn(75.0, wall=1.0), turn(75.0, wall=1.0)],
     }
 
-    beside = ratios_to_controller_runtime(costs, OURS)
+    beside = ratios_to_controller_runtime(costs, STEERSMAN)
 
     assert [each["resident_best_ratio"] for each in beside] == [0.5, 0.75]
     assert [each["wall_best_ratio"] for each in beside] == [0.5, 0.5]
@@ -110,12 +110,14 @@ def test_a_second_ratio_is_to_the_best_controller_runtime_figure_of_each_round()
 
 def test_limits_of_later_memory_and_of_the_best_figures_are_not_enforced() -> None:
     costs = {
-        **{name: [turn(100.0)] for name in ALL_THEIRS},
-        THEIRS: [turn(200.0, wall=4.0, cpu=8.0)],
-        OURS: [turn(80.0, later_resident=90.0)],
+        **{name: [turn(100.0)] for name in ALL_CONTROLLER_RUNTIME},
+        CONTROLLER_RUNTIME: [turn(200.0, wall=4.0, cpu=8.0)],
+        STEERSMAN: [turn(80.0, later_resident=90.0)],
     }
 
-    found = list(limits_of(OURS, ratios_to_controller_runtime(costs, OURS), enforced=True))
+    found = list(
+        limits_of(STEERSMAN, ratios_to_controller_runtime(costs, STEERSMAN), enforced=True)
+    )
 
     assert [(each.most, each.found) for each in found if each.enforced] == [
         (LIMITS["wall"], 0.25),
@@ -129,18 +131,24 @@ def test_memory_of_an_object_is_the_growth_of_later_memory_in_the_same_round() -
     section = memory(
         {
             1_000: {
-                THEIRS: [turn(900.0, later_resident=50.0), turn(900.0, later_resident=60.0)],
-                OURS: [turn(40.0), turn(44.0)],
+                CONTROLLER_RUNTIME: [
+                    turn(900.0, later_resident=50.0),
+                    turn(900.0, later_resident=60.0),
+                ],
+                STEERSMAN: [turn(40.0), turn(44.0)],
             },
             17_000: {
-                THEIRS: [turn(900.0, later_resident=178.0), turn(900.0, later_resident=252.0)],
-                OURS: [turn(104.0), turn(92.0), turn(100.0)],
+                CONTROLLER_RUNTIME: [
+                    turn(900.0, later_resident=178.0),
+                    turn(900.0, later_resident=252.0),
+                ],
+                STEERSMAN: [turn(104.0), turn(92.0), turn(100.0)],
             },
         }
     )
 
-    assert [each["1,000 to 17,000"] for each in section.costs[OURS]] == [0.004, 0.003]
-    assert [each["1,000 to 17,000_ratio"] for each in section.costs[OURS]] == [0.5, 0.25]
+    assert [each["1,000 to 17,000"] for each in section.costs[STEERSMAN]] == [0.004, 0.003]
+    assert [each["1,000 to 17,000_ratio"] for each in section.costs[STEERSMAN]] == [0.5, 0.25]
 
 
 def test_a_contender_without_a_step_or_round_has_no_memory_there() -> None:
@@ -165,7 +173,10 @@ def test_a_contender_without_a_step_or_round_has_no_memory_there() -> None:
 
 def test_the_list_alone_has_a_time_but_no_memory() -> None:
     alone: Cost = {"wall": 2.0, "server_cpu": 3.0}
-    costs = {**{name: [turn(100.0, wall=4.0)] for name in ALL_THEIRS}, LIST_ALONE: [alone]}
+    costs = {
+        **{name: [turn(100.0, wall=4.0)] for name in ALL_CONTROLLER_RUNTIME},
+        LIST_ALONE: [alone],
+    }
 
     section = memory({1_000: costs, 2_000: costs})
 

@@ -8,7 +8,7 @@ from math import isclose
 import pytest
 
 from bench.harness.charts import svg
-from bench.harness.contenders import OURS, THEIRS
+from bench.harness.contenders import CONTROLLER_RUNTIME, STEERSMAN
 from bench.harness.power_law import exponent, exponent_above, slopes
 from bench.harness.rounds import Cost, Turn
 from bench.harness.run_options import RunOptions
@@ -101,7 +101,10 @@ def test_a_constant_start_time_does_not_hide_an_exceeded_limit(quantity: Quantit
 
 
 def test_a_round_without_an_exponent_exceeds_the_limit() -> None:
-    growing, constant = found(lambda size: 1.0 + size)[OURS][0], found(lambda _: 1.0)[OURS][0]
+    growing, constant = (
+        found(lambda size: 1.0 + size)[STEERSMAN][0],
+        found(lambda _: 1.0)[STEERSMAN][0],
+    )
 
     def verdicts(*rounds: Mapping[int, Cost]) -> list[str]:
         section = growth_section(SYNC[0], dict.fromkeys(NAMES, rounds), enforced=True)
@@ -123,8 +126,8 @@ def test_a_doubling_without_added_memory_has_no_ratio_and_meets_no_limit() -> No
 
     section = memory(SYNC_MEMORY, measured, enforced=True)
 
-    largest = f"at {max(measured[OURS][0])}_ratio"
-    assert all("ratio" not in cost and cost[largest] == 1.0 for cost in section.costs[OURS])
+    largest = f"at {max(measured[STEERSMAN][0])}_ratio"
+    assert all("ratio" not in cost and cost[largest] == 1.0 for cost in section.costs[STEERSMAN])
     assert [limit.verdict for limit in section.limits] == ["NO RESULT"]
 
 
@@ -179,10 +182,10 @@ def test_each_round_covers_all_sizes_and_alternates_the_contenders() -> None:
     found = by_size(options, (10, 20), lambda: nullcontext(turns), rounds=2)
 
     assert taken == [
-        *((10, THEIRS), (10, OURS), (20, OURS), (20, THEIRS)),
-        *((10, OURS), (10, THEIRS), (20, THEIRS), (20, OURS)),
+        *((10, CONTROLLER_RUNTIME), (10, STEERSMAN), (20, STEERSMAN), (20, CONTROLLER_RUNTIME)),
+        *((10, STEERSMAN), (10, CONTROLLER_RUNTIME), (20, CONTROLLER_RUNTIME), (20, STEERSMAN)),
     ]
-    assert found[OURS] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2
+    assert found[STEERSMAN] == [{10: {"wall": 10.0}, 20: {"wall": 20.0}}] * 2
 
 
 def test_a_round_has_the_medians_of_turns_with_alternating_contenders() -> None:
@@ -202,5 +205,12 @@ def test_a_round_has_the_medians_of_turns_with_alternating_contenders() -> None:
 
     found = by_size(options, (10,), lambda: nullcontext(turns), rounds=1, turns_each=3)
 
-    assert taken == [THEIRS, OURS, OURS, THEIRS, THEIRS, OURS]
-    assert found[OURS] == [{10: {"wall": 4.0, "cpu": 1.0}}]
+    assert taken == [
+        CONTROLLER_RUNTIME,
+        STEERSMAN,
+        STEERSMAN,
+        CONTROLLER_RUNTIME,
+        CONTROLLER_RUNTIME,
+        STEERSMAN,
+    ]
+    assert found[STEERSMAN] == [{10: {"wall": 4.0, "cpu": 1.0}}]

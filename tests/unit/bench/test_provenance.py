@@ -96,11 +96,11 @@ def test_a_commit_made_during_the_run_is_reported() -> None:
     ("variables", "build"),
     [
         (PLAIN, "plain"),
-        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations'"}, "optimised"),
-        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations' '--with-lto'"}, "optimised, LTO"),
-        ({**PLAIN, "PY_CORE_CFLAGS": "-O3 -fprofile-use -flto"}, "optimised, LTO"),
+        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations'"}, "optimized"),
+        ({**PLAIN, "CONFIG_ARGS": "'--enable-optimizations' '--with-lto'"}, "optimized, LTO"),
+        ({**PLAIN, "PY_CORE_CFLAGS": "-O3 -fprofile-use -flto"}, "optimized, LTO"),
         # As on Debian.
-        ({**PLAIN, "PGO_PROF_USE_FLAG": ""}, "optimised"),
+        ({**PLAIN, "PGO_PROF_USE_FLAG": ""}, "optimized"),
         ({}, "plain"),
     ],
 )

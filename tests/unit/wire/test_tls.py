@@ -133,7 +133,7 @@ def test_an_encrypted_key_is_rejected_without_a_password_prompt(
 def test_a_key_of_another_certificate_is_rejected(authority: Authority) -> None:
     settings = TlsSettings(
         client_certificate=authority.client("me").certificate,
-        client_key=authority.client("someone else").key,
+        client_key=authority.client("another user").key,
     )
 
     with pytest.raises(CertificateRefused, match="does not belong to the client certificate"):

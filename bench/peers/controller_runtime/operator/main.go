@@ -57,7 +57,7 @@ func run() error {
 			return err
 		}
 	}
-	// Not the usual port, which somebody else on this machine may have.
+	// Not the default port, which may be in use.
 	mgr, err := ctrl.NewManager(config, ctrl.Options{
 		Scheme:                  scheme,
 		Metrics:                 server.Options{BindAddress: "127.0.0.1:0"},

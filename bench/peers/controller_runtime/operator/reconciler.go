@@ -20,7 +20,7 @@ import (
 	"steersman.invalid/bench/appservice"
 )
 
-// Reconciler brings the world in line with an AppService.
+// Reconciler reconciles AppServices.
 type Reconciler struct {
 	client.Client
 	scheme  *runtime.Scheme

@@ -164,7 +164,7 @@ def _permitted() -> Scenario:
             Request(name="role", method="POST", path=f"{roles}/roles", body=role),
             Request(name="binding", method="POST", path=f"{roles}/rolebindings", body=binding),
             get("list", maps, by("reader"), settles=True),
-            get("by-group", maps, by("someone", "readers")),
+            get("by-group", maps, by("reader", "readers")),
             get("by-account", maps, by(robot)),
             get("by-other-account", maps, by("system:serviceaccount:default:robot")),
             get("elsewhere", CONFIG_MAPS.format("default"), by("reader")),

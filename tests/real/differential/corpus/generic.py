@@ -76,7 +76,7 @@ def creating(at: Place) -> Iterator[Request]:
         "metadata.deletionGracePeriodSeconds": 5,
     }
     yield at.create("with-made-up-metadata", at.object("made-up", made_up))
-    yield at.create("field-manager", at.object("managed"), {"fieldManager": "someone"})
+    yield at.create("field-manager", at.object("managed"), {"fieldManager": "tester"})
     yield at.create("without-kind", at.object("kindless", {"kind": GONE, "apiVersion": GONE}))
     yield at.create("yaml", as_yaml(at.object("yaml")), headers=_sends(YAML))
     unknown = {"surprise": 1, "metadata.surprise": {"a": 1}}
@@ -238,7 +238,7 @@ def updating(at: Place) -> Iterator[Request]:
         "field-manager",
         "one",
         Changed("now", {"metadata.resourceVersion": GONE, "metadata.labels.managed": "yes"}),
-        {"fieldManager": "someone"},
+        {"fieldManager": "tester"},
     )
     yield at.update("malformed", "one", Raw(b"{"))
 

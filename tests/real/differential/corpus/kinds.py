@@ -214,8 +214,10 @@ class Place:
             path = path.replace(f"/namespaces/{self.slug}", "", 1)
         if old_style:
             path = path.replace(self.kind.root, f"{self.kind.root}/watch", 1)
-        hears = Last(last[0], self.name(last[1]))
-        return Request(name=name, method="GET", path=path, headers=headers or {}, ends_with=hears)
+        last_event = Last(last[0], self.name(last[1]))
+        return Request(
+            name=name, method="GET", path=path, headers=headers or {}, ends_with=last_event
+        )
 
     def create(
         self,

@@ -14,7 +14,7 @@ INITIAL = {
 }
 SINCE_FIRST = {"resourceVersion": "{{first.metadata.resourceVersion}}"}
 
-# Every watch of a scenario hears of this one at last.
+# The last event of every watch of a scenario.
 END = ("ADDED", "last")
 
 

@@ -23,7 +23,7 @@ WAYS = ("Strict", "Warn", "Ignore")
 # The options of any write; rejected ones come last.
 WRITE_OPTIONS: Mapping[str, Mapping[str, str]] = {
     "dry-run": {"dryRun": "All"},
-    "manager": {"fieldManager": "someone"},
+    "manager": {"fieldManager": "tester"},
     "pretty": {"pretty": "true"},
     "unknown-option": {"surprise": "yes"},
     "dry-run-twice": {"dryRun": "All", "fieldValidation": "Strict"},

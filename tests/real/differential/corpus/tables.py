@@ -36,7 +36,7 @@ INITIAL = {
     "allowWatchBookmarks": "true",
 }
 
-# Every watch of a scenario hears of this one at last.
+# The last event of every watch of a scenario.
 LAST = ("ADDED", "last")
 
 # The real server itself writes to these shortly after a client's write, so that their version is

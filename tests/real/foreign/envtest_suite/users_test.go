@@ -145,7 +145,7 @@ func TestAServiceAccountTokenHasThePermissionsOfItsAccount(t *testing.T) {
 
 func TestImpersonationSetsTheUser(t *testing.T) {
 	other := rest.CopyConfig(config)
-	other.Impersonate = rest.ImpersonationConfig{UserName: "other", Groups: []string{"guests"}}
+	other.Impersonate = rest.ImpersonationConfig{UserName: "other", Groups: []string{"testers"}}
 	me := &authenticationv1.SelfSubjectReview{}
 	ok(t, as(t, other).Create(t.Context(), me))
 	equal(t, me.Status.UserInfo.Username, "other")

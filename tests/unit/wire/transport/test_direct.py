@@ -209,14 +209,14 @@ async def test_nothing_is_read_while_reading_is_paused() -> None:
     assert (received_before, bytes(protocol.received)) == (b"", b"hello")
 
 
-@pytest.mark.parametrize("says_goodbye", [True, False])
+@pytest.mark.parametrize("sends_close_notify", [True, False])
 async def test_the_end_is_reported_after_the_data_before_it(
-    authority: Authority, says_goodbye: bool
+    authority: Authority, sends_close_notify: bool
 ) -> None:
     with socket_pair() as (here, there):
         _, protocol, server = await connect(here, there, authority)
         server.tls.write(b"hello")
-        if says_goodbye:
+        if sends_close_notify:
             with pytest.raises(ssl.SSLWantReadError):
                 server.tls.unwrap()
         await server.send()

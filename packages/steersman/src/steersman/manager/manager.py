@@ -215,7 +215,7 @@ class _Signals:
         self._wake: Callable[[], object] = lambda: None
 
     def __enter__(self) -> Self:
-        self._before = {each: signal.signal(each, self._hear) for each in _ENDS}
+        self._before = {each: signal.signal(each, self._on_signal) for each in _ENDS}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -233,7 +233,7 @@ class _Signals:
             await received.wait()
         return self._first
 
-    def _hear(self, number: int, _frame: object) -> None:
+    def _on_signal(self, number: int, _frame: object) -> None:
         for each in _ENDS:
             signal.signal(each, _end_at_once)
         start_thread(self._overdue)

@@ -39,7 +39,7 @@ NAMED: Final = 6
 _UID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 _ADDRESS = r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])"
-_BY_CHANCE: Final = re.compile(
+_RANDOM_VALUE: Final = re.compile(
     rf'(?P<uid>{_UID})|(?P<time>{_TIME})|(?P<address>{_ADDRESS})|"observedGeneration":(?P<seen>\d+)'
     r'|"(?P<port>nodePort|healthCheckNodePort)":\d+|(?P<container>containerd://[0-9a-f]{64})'
     r'|"nodeName":"[^"]+"|"(?P<version>resourceVersion)":"\d+"'
@@ -235,7 +235,7 @@ class _Names:
                     # The scheduler may choose any of several nodes.
                     return '"nodeName":"<node>"'
 
-        return self._unchosen(_BY_CHANCE.sub(name, text))
+        return self._unchosen(_RANDOM_VALUE.sub(name, text))
 
     def _uid(self, found: re.Match[str]) -> str:
         return f"<uid of {self.sorts.get(found[0], 'an object that is gone')}>"

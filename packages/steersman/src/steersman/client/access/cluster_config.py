@@ -110,7 +110,7 @@ class ClusterConfig:
         if self.login is not None and not self._is_private:
             raise ConfigError(
                 source=self.source,
-                problem="its server URL uses plain http, so anyone on the network path can read"
+                problem="its server URL uses plain http, so any host on the network path can read"
                 " the credentials",
                 what_now="Use https, or remove the credentials.",
             )

@@ -189,8 +189,8 @@ class _EntryReader:
         self._observe(
             RiskAccepted(
                 source=self._cluster.place,
-                risk="the server's certificate is not verified: anyone on the network path can read"
-                " and change everything",
+                risk="the server's certificate is not verified: any host on the network path can"
+                " read and change everything",
             )
         )
 

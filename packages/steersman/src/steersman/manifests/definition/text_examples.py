@@ -20,7 +20,7 @@ FORMATS: Final[Mapping[str, str]] = {
     "date": "2026-01-01",
     "datetime": "2026-01-01T00:00:00Z",
     "duration": "1h",
-    "email": "someone@example.com",
+    "email": "user@example.com",
     "hexcolor": "#336699",
     "hostname": "host.example.com",
     "ipv4": "192.0.2.1",

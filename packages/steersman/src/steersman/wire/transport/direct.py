@@ -107,7 +107,7 @@ class SocketTransport(asyncio.Transport):
             self._lose(error)
             return
         if not count:
-            self._hear_the_end()
+            self._report_end()
         elif self._tls is None:
             self._protocol.data_received(buffer[:count])
         else:
@@ -124,7 +124,7 @@ class SocketTransport(asyncio.Transport):
             while self._coming.pending and not self._is_closing:
                 count = cast("int", tls.read(len(buffer), buffer))
                 if not count:
-                    self._hear_the_end()
+                    self._report_end()
                     return
                 self._protocol.data_received(buffer[:count])
         except ssl.SSLWantReadError:
@@ -136,7 +136,7 @@ class SocketTransport(asyncio.Transport):
         if self._going.pending:
             self._send_encrypted()
 
-    def _hear_the_end(self) -> None:
+    def _report_end(self) -> None:
         self._protocol.eof_received()
         self._lose(None)
 
