@@ -1,11 +1,16 @@
-"""Every public name of a package exists and has a docstring. (ruff keeps ``__all__`` sorted.)"""
+"""Every public name of a package exists, and has a docstring and one import path.
+
+ruff keeps ``__all__`` sorted.
+"""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from types import ModuleType
 
+from tests.architecture.public_api.names import public_names
+from tests.architecture.public_api.snapshot import documented_packages
 from tests.architecture.tree import assert_none, offenders, packages
 
 
@@ -42,3 +47,22 @@ def test_every_public_name_exists_and_has_a_docstring() -> None:
     bad = [package_with(), package_with(name=lambda: None), package_with(name=Undocumented)]
 
     assert_none(offenders(faulty_names, [import_module(p.name) for p in packages()], bad=bad))
+
+
+def shared_names(exported: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The names that more than one package exports."""
+    exporters: dict[str, list[str]] = {}
+    for package, names in exported.items():
+        for name in names:
+            exporters.setdefault(name, []).append(package)
+    for name, found in exporters.items():
+        if len(found) > 1:
+            yield f"{name} is exported by {', '.join(found)}"
+
+
+def test_no_two_documented_packages_export_the_same_name() -> None:
+    # The top package, which is not among them, repeats the most common names on purpose.
+    exported = {package: public_names(package) for package in documented_packages()}
+    bad = [{"steersman.cache": ["key_of"], "steersman.watch": ["key_of"]}]
+
+    assert_none(offenders(shared_names, [exported], bad=bad))

@@ -43,7 +43,6 @@ from steersman.cache.store.indexes import (
 )
 from steersman.cache.store.lister import Lister
 from steersman.cache.store.mutations import Mutation, MutationDetector
-from steersman.watch import key_of
 
 __all__ = [
     "Added",
@@ -76,7 +75,6 @@ __all__ = [
     "by_owner",
     "handler_funcs",
     "is_cancelled",
-    "key_of",
     "options_of",
     "sync_problem",
 ]
