@@ -14,9 +14,8 @@ Promises:  - the result of a step is shown before the next step begins
 Never:     runs an operator, prints, or changes an object that no step names
 """
 
-from steersman_cluster.demos.catalog import examples, find_example
+from steersman_cluster.demos.catalog import Demo, examples, find_example
 from steersman_cluster.demos.context import DemoContext
-from steersman_cluster.demos.demo import Demo
 from steersman_cluster.demos.samples import ENDINGS, apply_file
 
 __all__ = [
