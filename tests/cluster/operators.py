@@ -43,7 +43,7 @@ class Operator:
         self.transports: list[FaultyTransport] = []
         self.stop: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         # Replaces the responses on each new transport.
-        self.answer: FakeResponse | Exception | None = None
+        self.response: FakeResponse | Exception | None = None
         self.informers: InformerSettings | None = None
         self.has_ended = False
 
@@ -55,7 +55,7 @@ class Operator:
     def connect(self) -> AbstractAsyncContextManager[Transport]:
         """A new transport to the server; the controllers use the first."""
         transport = FaultyTransport(InProcessTransport(self.scene.api.server))
-        transport.fixed_response = self.answer
+        transport.fixed_response = self.response
         self.transports.append(transport)
         return nullcontext(transport)
 
@@ -106,7 +106,7 @@ async def operating(
 ) -> AsyncIterator[Operator]:
     """An operator that runs inside the block, and is cancelled at its end."""
     operator = Operator(scene, hostname)
-    operator.answer = response
+    operator.response = response
     operator.informers = informers
     given: dict[str, Any] = {**ALONE, **settings}
     chosen = ManagerSettings(**given)

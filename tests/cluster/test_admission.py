@@ -294,7 +294,7 @@ async def test_a_deletion_timestamp_is_the_time_of_the_request() -> None:
     webhooks = Webhooks(some=allow)
     api = EmbeddedServer(outbound=webhooks)
     rules = [{**webhook("")["rules"][0], "resources": ["namespaces"]}]
-    await configure(api, "validating", webhook("some", strategy=rules))
+    await configure(api, "validating", webhook("some", rules=rules))
     name = await api.namespace()
     api.clock.advance(3600)
 
@@ -359,7 +359,7 @@ async def test_a_token_has_the_default_duration_if_a_webhook_removes_it() -> Non
     remove = patch({"op": "remove", "path": "/spec/expirationSeconds"})
     api = EmbeddedServer(outbound=Webhooks(some=remove))
     rules = [{**webhook("")["rules"][0], "resources": ["serviceaccounts/token"]}]
-    await configure(api, "mutating", webhook("some", strategy=rules))
+    await configure(api, "mutating", webhook("some", rules=rules))
     accounts = "/api/v1/namespaces/default/serviceaccounts"
     await api.asked("POST", accounts, {"metadata": {"name": "one"}})
 

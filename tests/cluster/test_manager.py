@@ -63,7 +63,7 @@ async def test_no_worker_starts_before_the_caches_have_synced(scene: Scene) -> N
 
 
 async def test_nothing_is_reconciled_before_every_cache_has_synced(scene: Scene) -> None:
-    async with operating(scene, owning(), answer=Unreachable("no answer")) as operator:
+    async with operating(scene, owning(), response=Unreachable("no answer")) as operator:
         await scene.settle()
         assert stages(operator) == ["permissions checked"]
 
@@ -297,7 +297,7 @@ async def test_an_operator_with_a_stale_cache_is_not_ready(scene: Scene) -> None
 
 async def test_a_permission_that_cannot_be_checked_is_reported(scene: Scene) -> None:
     async with operating(
-        scene, owning(), answer=error_response(403, "Forbidden"), preflight="wait"
+        scene, owning(), response=error_response(403, "Forbidden"), preflight="wait"
     ) as operator:
         await scene.until(lambda: stages(operator) == ["permissions checked"])
 

@@ -289,11 +289,12 @@ def test_dev_waits_for_a_missing_target(home: Path) -> None:
     assert "the file operator.py does not exist" in said
 
 
-def test_without_samples_dev_says_how_to_create_an_object(home: Path) -> None:
+def test_without_samples_dev_says_how_to_name_a_file(home: Path) -> None:
     finished = steersman("dev", "operator.py", "--samples", directory=home)
 
     assert finished.returncode == 2
-    assert "there is no directory samples to apply" in finished.stderr
+    assert "the directory samples does not exist" in finished.stderr
+    assert "name a file or a directory with --apply" in finished.stderr
 
 
 def test_an_operator_that_is_not_running_at_the_time_limit_is_a_failure(home: Path) -> None:
