@@ -209,7 +209,7 @@ def check_class_kind(kind: str) -> str:
 def check_label(name: str, *, wanted: str = "a DNS label") -> str:
     """Return ``name`` if it is one DNS label, such as the name of a namespace.
 
-    Otherwise raise ``BadName``, in which ``wanted`` describes the name.
+    Otherwise raise ``BadName``; ``wanted`` says in its message what was expected.
     """
     if name not in _labels:
         if len(name) > 63 or not _LABEL.fullmatch(name):
@@ -226,8 +226,8 @@ def check_label(name: str, *, wanted: str = "a DNS label") -> str:
 def check_plural(name: str, *, wanted: str = "a plural") -> str:
     """Return ``name`` if it can be a plural, singular or short name of a resource.
 
-    Such a name is a DNS label that begins with a letter. Otherwise raise ``BadName``, in which
-    ``wanted`` describes the name.
+    Such a name is a DNS label that begins with a letter. Otherwise raise ``BadName``;
+    ``wanted`` says in its message what was expected.
     """
     _require(
         _LABEL_1035.fullmatch(name) and len(name) <= 63,
@@ -242,7 +242,7 @@ def check_plural(name: str, *, wanted: str = "a plural") -> str:
 def check_subdomain(name: str, *, wanted: str = "an object's name") -> str:
     """Return ``name`` if it is a DNS subdomain, as the names of most objects are.
 
-    Otherwise raise ``BadName``, in which ``wanted`` describes the name.
+    Otherwise raise ``BadName``; ``wanted`` says in its message what was expected.
     """
     if name not in _subdomains:
         if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
@@ -260,8 +260,8 @@ def check_path_segment(name: str, *, wanted: str = "an object's name") -> str:
     """Return ``name`` if it is one segment of a path, the minimum rule for any object's name.
 
     The server enforces the further rules of each kind (an RBAC role may be named ``system:node``).
-    This function only rejects names that would change the request path. The error is ``BadName``,
-    in which ``wanted`` describes the name.
+    This function only rejects names that would change the request path. The error is ``BadName``;
+    ``wanted`` says in its message what was expected.
     """
     if name in ("", ".", "..") or "/" in name or "%" in name:
         raise BadName(

@@ -35,7 +35,10 @@ class RecordedRequest(NamedTuple):
 
     @property
     def is_write(self) -> bool:
-        """Whether this is a mutating request, and not one for an event, a lease or a review."""
+        """Whether this is a mutating request for an object other than an Event or a Lease.
+
+        Requests for reviews, such as a SubjectAccessReview, do not count either.
+        """
         return self.method in MUTATING and not is_bookkeeping(self.target)
 
     def __str__(self) -> str:

@@ -73,8 +73,9 @@ def generate(context: click.Context, check: bool, force: bool, output: str | Non
     generated file was edited by hand, prints the difference, writes nothing and fails; --force
     overwrites the file.
 
-    Each subcommand generates one part of these files. With a TARGET (module:attribute, a module or
-    a file), it prints the part to stdout; chart and bundle write it to the directory of --into.
+    Except for models and samples, each subcommand generates one part of these files. With a TARGET
+    (module:attribute, a module or a file), it prints the part to stdout; chart and bundle write it
+    to the directory of --into.
     """
     if context.invoked_subcommand is not None:
         if check or force or output:

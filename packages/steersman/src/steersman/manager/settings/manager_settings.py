@@ -56,8 +56,8 @@ class _InvalidValue(BadSettings):
 class ManagerSettings:
     """The settings of a manager that come from outside its code, as one frozen value.
 
-    ``read`` reads the settings from arguments, the environment and a file. If an address is empty,
-    nothing listens there.
+    ``read`` reads the settings from arguments, the environment and a file. An empty address
+    disables its listener.
     """
 
     kubeconfig: Path | None = None

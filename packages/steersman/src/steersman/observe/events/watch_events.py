@@ -90,7 +90,7 @@ class WatchEventsReceived(_ReflectorObservation, frozen=True, kw_only=True):
         return f"watch {self.ref}: {self.events} events", self._fields(events=self.events)
 
     def samples(self) -> Iterable[Sample]:
-        """Return the number of events."""
+        """Return a sample that adds the number of events to the counter."""
         return (_EVENTS.sample(self.events, self.resource),)
 
 
