@@ -438,6 +438,22 @@ def test_an_upgrade_renames_in_code_excerpts_of_pages(tmp_path: Path) -> None:
     )
 
 
+def test_an_upgrade_renames_in_excerpts_of_code_that_gets_more_lines(tmp_path: Path) -> None:
+    project = older_project(tmp_path)
+    code = (
+        "from steersman.cache import key_of, on\n\n\ndef f() -> None:\n    x = on(added=key_of)\n"
+    )
+    (project.directory / "src/shop_operator/web.py").write_text(code)
+    page = project.directory / "docs/web.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("```python\n    x = on(added=key_of)\n```\n")
+
+    upgraded(project)
+
+    assert text_of(project, "src/shop_operator/web.py").count("import") == 2
+    assert page.read_text() == "```python\n    x = handler_funcs(added=key_of)\n```\n"
+
+
 def test_a_name_that_modules_of_the_project_import_from_each_other_is_kept(tmp_path: Path) -> None:
     project = older_project(tmp_path)
     common = project.directory / "src/shop_operator/common.py"

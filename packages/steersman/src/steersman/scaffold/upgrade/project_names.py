@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -64,9 +65,11 @@ class ProjectNames:
     def _note_lines(self, path: str, text: str) -> None:
         renamed = _parsed(path, text, self._renamed_python)
         before, after = text.split("\n"), (renamed.text if renamed else text).split("\n")
-        if len(before) == len(after):
-            for old, new in zip(before, after, strict=True):
-                self.lines.setdefault(old, set()).add(new)
+        # A rename may also add or join lines, of imports above all.
+        for _, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+            if b - a == d - c:
+                for old, new in zip(before[a:b], after[c:d], strict=True):
+                    self.lines.setdefault(old, set()).add(new)
 
     def renamed(self, path: str, text: str) -> str:
         """Return ``text``, the text of the file ``path``, with current names.
