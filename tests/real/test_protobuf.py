@@ -46,13 +46,15 @@ def path_of(sample: Resource, *, name: str = "") -> str:
     return f"{version}{place}/{resource.plural}" + (f"/{name}" if name else "")
 
 
-def json_and_protobuf(plane: ControlPlane, path: str) -> tuple[Any, HttpResponse]:
-    """The same resource version in JSON and in protobuf."""
+def json_and_protobuf(
+    plane: ControlPlane, path: str, *, form: str = ""
+) -> tuple[Any, HttpResponse]:
+    """The same resource version in JSON and in protobuf; ``form`` is a parameter of Accept."""
     with plane.caller() as server:
-        before = server.call("GET", path).json()
+        before = server.call("GET", path, accept=JSON + form).json()
         while True:
-            response = server.call("GET", path, accept=PROTOBUF)
-            after = server.call("GET", path).json()
+            response = server.call("GET", path, accept=PROTOBUF + form)
+            after = server.call("GET", path, accept=JSON + form).json()
             if before == after:
                 return after, response
             before = after
@@ -180,17 +182,15 @@ async def test_metadata_of_a_custom_resource_is_encoded_in_protobuf(
         f"/apis/{GROUP}/v1/namespaces/{namespace}/widgets",
     )
 
-    with control_plane.caller() as server:
-        for path in places:
-            for where, form in zip((f"{path}/one", path), parameters, strict=True):
-                document = server.call("GET", where, accept=f"{JSON};{form}").json()
-                response = server.call("GET", where, accept=f"{PROTOBUF};{form}")
-                envelope = open_envelope(response.body)
-                assert (envelope.api_version, envelope.kind) == (
-                    document["apiVersion"],
-                    document["kind"],
-                )
-                assert response.body == enveloped(*envelope[:2], partial_message(document, version))
+    for path in places:
+        for where, form in zip((f"{path}/one", path), parameters, strict=True):
+            document, response = json_and_protobuf(control_plane, where, form=f";{form}")
+            envelope = open_envelope(response.body)
+            assert (envelope.api_version, envelope.kind) == (
+                document["apiVersion"],
+                document["kind"],
+            )
+            assert response.body == enveloped(*envelope[:2], partial_message(document, version))
 
 
 def partial_message(document: dict[str, Any], version: str) -> bytes:

@@ -151,7 +151,7 @@ def failures_that_may_be_ignored(stage: Stage) -> None:
     )
     stage.configure(
         "validating",
-        stage.webhook("try_to_create", deny("all the same"), failurePolicy="Ignore"),
+        stage.webhook("denying", deny("all the same"), failurePolicy="Ignore"),
         stage.webhook("ignored", failurePolicy="Ignore", clientConfig=unreachable_url),
     )
 

@@ -90,7 +90,7 @@ class Stage:
     # What a kubelet does
 
     async def set_pod_status(self, pod: core_v1.Pod, phase: str, *, is_ready: bool) -> None:
-        """Set a Pod's phase and other_name Ready condition, as the kubelet does."""
+        """Set a Pod's phase and its Ready condition, as the kubelet does."""
         now = format_time(self.client.clock.now())
         ready = {
             "type": "Ready",

@@ -31,6 +31,11 @@ def parts(text: str) -> dict[str, str]:
 async def test_an_operator_reaches_the_desired_state_despite_ten_kills_at_random_moments(
     name: str, usual_cluster: ControlPlane
 ) -> None:
+    """No object asks for a certain nodePort.
+
+    kube-apiserver sometimes keeps the port of an interrupted request allocated, until it compares
+    its allocations with the Services, every three minutes.
+    """
     clock, rng = SystemClock(), Random(name)
     trial = parts(TRIALS[name].read_text(encoding="utf-8"))
     command = trial["operator"].removeprefix(PROMPT)

@@ -97,13 +97,21 @@ def _status(pod: dict[str, Any]) -> dict[str, Any]:
         else {"running": {"startedAt": now}}
     )
     kinds = ("Initialized", "PodScheduled") if ends else ("Ready", "ContainersReady")
+    # A condition that was already true keeps its time: another time would be a change of a field,
+    # or not, depending on the second in which the Pod was bound.
+    since = {
+        each["type"]: each["lastTransitionTime"]
+        for each in pod["status"].get("conditions", ())
+        if each["status"] == "True"
+    }
     return {
         "phase": "Succeeded" if ends else "Running",
         "podIP": "10.9.8.7",
         "podIPs": [{"ip": "10.9.8.7"}],
         "startTime": now,
         "conditions": [
-            {"type": kind, "status": "True", "lastTransitionTime": now} for kind in kinds
+            {"type": kind, "status": "True", "lastTransitionTime": since.get(kind, now)}
+            for kind in kinds
         ],
         "containerStatuses": [
             {
