@@ -42,7 +42,9 @@ def test_mine(control_plane, namespace):
 """
 
 
-linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+linux_only = pytest.mark.skipif(
+    sys.platform != "linux", reason="open sockets are read from /proc, which only Linux has"
+)
 
 LISTENING = "0A"  # a socket's state in /proc/net/tcp
 

@@ -2,7 +2,10 @@
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -10,6 +13,7 @@ from steersman.errors import EditedByHand, OutOfDate, ProjectError
 from steersman.manifests import FileChanges, check_trees, in_folder, write_trees
 
 RECORD = ".steersman/generated.json"
+UNPRIVILEGED = 65534  # a user id without permissions
 
 
 def files_in(directory: Path) -> dict[str, str]:
@@ -197,12 +201,29 @@ def test_a_directory_instead_of_a_file_is_reported(tmp_path: Path) -> None:
         write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").touch(mode=0o000)
+@contextmanager
+def without_root() -> Iterator[None]:
+    """Run the block as an ordinary user; root may read every file."""
+    user = os.geteuid()
+    os.seteuid(user or UNPRIVILEGED)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
 
-    with pytest.raises(ProjectError, match=r"a\.yaml cannot be read: Permission denied"):
-        write_trees(tmp_path, {"crd": {"a.yaml": "a\n"}})
+
+def test_a_file_that_cannot_be_read_is_reported() -> None:
+    # Not in tmp_path, whose parents are closed to other users.
+    with TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        (directory / "a.yaml").touch(mode=0o000)
+
+        with (
+            without_root(),
+            pytest.raises(ProjectError, match=r"a\.yaml cannot be read: Permission denied"),
+        ):
+            write_trees(directory, {"crd": {"a.yaml": "a\n"}})
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,9 @@ def test_a_rejection_takes_under_a_tenth_of_a_second(content: bytes) -> None:
     assert min(rejection_seconds() for _ in range(3)) < 0.1
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can forget a peak")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux can reset the peak memory of a process"
+)
 @pytest.mark.parametrize("content", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_rejection_takes_under_50_megabytes(content: bytes) -> None:
     Path("/proc/self/clear_refs").write_text("5")

@@ -72,7 +72,9 @@ def test_a_crashed_component_is_restarted_after_the_block(place: Sandbox) -> Non
         assert running.pid not in (None, before)
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc to look into")
+@pytest.mark.skipif(
+    not Path("/proc/self/stat").exists(), reason="the state of a process is read from /proc"
+)
 def test_a_paused_component_is_frozen_until_the_block_ends(place: Sandbox) -> None:
     with component(place, WORKING).running() as running:
         with running.paused():

@@ -416,7 +416,7 @@ def test_an_invalid_proxy_url_is_rejected_without_showing_it() -> None:
     assert "canary" not in str(caught.value)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the options have other names elsewhere")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has TCP_USER_TIMEOUT")
 def test_a_connection_has_tcp_keepalive_and_a_user_timeout() -> None:
     with socket.socket() as watchful:
         enable_keepalive(watchful)

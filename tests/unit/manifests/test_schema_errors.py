@@ -146,7 +146,7 @@ def test_a_nested_field_is_named_as_in_python() -> None:
     assert refused.value.field == "spec.it[].more_inside[].some_thing"
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python has no such statement yet")
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the statement `type` is new in Python 3.12")
 @pytest.mark.parametrize("inside", ["tuple[Deep, ...]", "Mapping[str, tuple[Deep, ...]]"])
 def test_an_alias_that_contains_itself_is_rejected(inside: str) -> None:
     module: dict[str, Any] = {"Mapping": Mapping}
