@@ -9,8 +9,7 @@ from dataclasses import dataclass, is_dataclass
 from importlib import import_module
 from types import ModuleType
 
-from tests.architecture.public_api.names import public_names
-from tests.architecture.public_api.snapshot import documented_packages
+from tests.architecture.public_api.names import documented_packages, public_names
 from tests.architecture.tree import assert_none, offenders, packages
 
 

@@ -152,7 +152,7 @@ def offenders(
 ) -> list[str]:
     """The violations of a rule in the items, after a check that it finds each bad example."""
     accepted = [example for example in bad if not list(rule(example))]
-    assert accepted == [], f"{rule.__name__} accepts what it is there to refuse"
+    assert accepted == [], f"{rule.__name__} finds no violation in a bad example"
     return [line for item in items for line in rule(item)]
 
 

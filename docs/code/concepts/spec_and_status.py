@@ -40,7 +40,7 @@ def controller(heating: Heating) -> sm.Controller[Thermostat]:
     async def reconcile(thermostat: Thermostat, ctx: sm.Context) -> sm.Outcome:
         degrees = await heating.step(toward=thermostat.spec.degrees)
         warm = sm.Condition.when(
-            degrees == thermostat.spec.degrees, "Warm", yes="AsWanted", no="PodsNotReady"
+            degrees == thermostat.spec.degrees, "Warm", yes="AsWanted", no="StillChanging"
         )
         await ctx.apply_status(thermostat, Status(degrees=degrees, conditions=(warm,)))
         return sm.Done() if warm.is_true else sm.Later(after_seconds=60)

@@ -35,7 +35,7 @@ async def test_the_status_reaches_the_spec(cluster: Cluster, thermostat: Thermos
     there = await status(cluster)
 
     assert halfway.degrees == 17
-    assert [each.reason for each in halfway.conditions] == ["PodsNotReady"]
+    assert [each.reason for each in halfway.conditions] == ["StillChanging"]
     assert there.degrees == 20
     assert [each.reason for each in there.conditions] == ["AsWanted"]
 

@@ -5,11 +5,12 @@ versions of Python.
 """
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from tests.architecture.tree import Module, modules
+from tests.architecture.tree import ROOT, Module, modules
 
 Definition: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Place: TypeAlias = tuple[str, str]
@@ -30,8 +31,8 @@ SPECIAL = {
 # In the generated kinds, a line of a class has its fields; what they are is Kubernetes' API.
 GENERATED_KINDS = "steersman.kinds"
 
-
-MAX_VALUE = 200
+# A constant with a longer value is recorded without it.
+MAX_VALUE_LENGTH = 200
 
 
 class Scope(NamedTuple):
@@ -103,6 +104,16 @@ def _lazy_place(module: str, name: str) -> str | None:
     return None
 
 
+def documented_packages() -> list[str]:
+    """The packages that have a page in the API reference."""
+    pages = sorted((ROOT / "docs" / "reference").rglob("*.md"))
+    return [
+        name
+        for page in pages
+        for name in re.findall(r"^```\{package\} (\S+)", page.read_text(encoding="utf-8"), re.M)
+    ]
+
+
 def public_names(package: str) -> list[str]:
     """The names in ``__all__`` of a package, or those of a module without an underscore."""
     listed = scope(package).defined.get("__all__")
@@ -117,17 +128,17 @@ def lines_of(packages: Sequence[str]) -> Iterator[str]:
     for package in packages:
         for name in public_names(package):
             home, node = found(package, name)
-            if node is not None and id(node) in described:
+            if node is None:
+                yield f"{package}.{name} = {home}"
+            elif id(node) in described:
                 yield f"{package}.{name} = {described[id(node)]}"
             else:
                 described[id(node)] = f"{package}.{name}"
                 yield from _description(package, name, home, node)
 
 
-def _description(package: str, name: str, home: str, node: ast.stmt | None) -> Iterator[str]:
+def _description(package: str, name: str, home: str, node: ast.stmt) -> Iterator[str]:
     match node:
-        case None:
-            yield f"{package}.{name} = {home}"
         case ast.ClassDef():
             yield from _class_lines(f"{package}.{name}", home, node)
         case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -157,7 +168,7 @@ def _class_lines(title: str, home: str, node: ast.ClassDef) -> Iterator[str]:
     bases = ", ".join([*map(ast.unparse, node.bases), *keywords])
     yield f"class {title}({bases})" if bases else f"class {title}"
     members: dict[str, list[str]] = {}
-    for _, each in _lineage(home, node):
+    for each in _lineage(home, node):
         for name, texts in _members(each).items():
             if name not in members:
                 members[name] = texts
@@ -165,9 +176,9 @@ def _class_lines(title: str, home: str, node: ast.ClassDef) -> Iterator[str]:
         yield from (f"    {text}" for text in texts)
 
 
-def _lineage(home: str, node: ast.ClassDef) -> Iterator[tuple[str, ast.ClassDef]]:
+def _lineage(home: str, node: ast.ClassDef) -> Iterator[ast.ClassDef]:
     """A class and its base classes in this source."""
-    yield home, node
+    yield node
     for base in node.bases:
         name = ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
         try:
@@ -234,4 +245,4 @@ def _constant(title: str, node: ast.Assign | ast.AnnAssign) -> str:
     annotation = f": {ast.unparse(node.annotation)}" if isinstance(node, ast.AnnAssign) else ""
     value = f" = {ast.unparse(node.value)}" if node.value is not None else ""
     # A long value is data, which may change.
-    return f"{title}{annotation}{value if len(value) <= MAX_VALUE else ''}"
+    return f"{title}{annotation}{value if len(value) <= MAX_VALUE_LENGTH else ''}"

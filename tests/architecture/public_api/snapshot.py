@@ -28,6 +28,7 @@ from steersman.observe.observation import observation_classes
 from tests.architecture.public_api.names import (
     GENERATED_KINDS,
     by_name,
+    documented_packages,
     kind_lines,
     lines_of,
     scope,
@@ -57,7 +58,7 @@ def snapshot() -> str:
     sections = {
         "distributions": distributions(),
         "commands": commands(command_line, "steersman", None),
-        "settings of a manager: flag, variable, default": settings(),
+        "settings of a manager: flag, variable, key in the file, default": settings(),
         "fixtures and options of pytest": pytest_plugin(),
         "metrics and their labels": metrics(),
         "names in clusters and files": stored(),
@@ -148,7 +149,7 @@ def metrics() -> Iterator[str]:
     MetricsObserver(registry, clock=SystemClock())
     labels = {each.name: each.labels for kind in observation_classes() for each in kind.METRICS}
     for metric in registry.collect():
-        found = labels.get(metric.name)
+        found = labels.get(metric.name) or getattr(metric, "_labelnames", ())
         yield f"{metric.type} {metric.name}" + (f"{{{', '.join(found)}}}" if found else "")
 
 
@@ -178,16 +179,6 @@ def stored() -> Iterator[str]:
 def names() -> Iterator[str]:
     """The names of each documented package, with their signatures."""
     yield from lines_of((*documented_packages(), "steersman"))
-
-
-def documented_packages() -> list[str]:
-    """The packages that have a page in the API reference."""
-    pages = sorted((ROOT / "docs" / "reference").rglob("*.md"))
-    return [
-        name
-        for page in pages
-        for name in re.findall(r"^```\{package\} (\S+)", page.read_text(encoding="utf-8"), re.M)
-    ]
 
 
 def kinds() -> Iterator[str]:

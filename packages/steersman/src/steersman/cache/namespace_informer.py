@@ -33,7 +33,7 @@ Obj = TypeVar("Obj", bound=Resource | Unstructured)
 class NamespaceInformer(Generic[Obj]):
     """One reflector, and the store that combines its events with the operator's own writes.
 
-    The ``NamespaceInformer`` is the sink of its reflector: each event updates the store, and then
+    It implements ``ReflectorStore`` for its reflector: each event updates the indexer, and then
     ``notify`` receives the deltas.
     """
 
@@ -84,7 +84,7 @@ class NamespaceInformer(Generic[Obj]):
         since_at = self.reflector.failing_since_at
         return 0.0 if since_at is None else self._clock.monotonic() - since_at
 
-    # The reflector's sink
+    # Methods of ReflectorStore
 
     def replace(
         self,

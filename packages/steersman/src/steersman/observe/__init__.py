@@ -97,6 +97,7 @@ from steersman.observe.events.watch_events import (
 from steersman.observe.logs import LineFormatter, LogObserver, log_to
 from steersman.observe.observation import Metric, Observation, Observer, Sample
 from steersman.observe.observers import fan_out, ignore
+from steersman.observe.phrases import duration_text, outcome_text, some_of
 
 if TYPE_CHECKING:
     from steersman.observe.metrics.exposition import CollectorRegistry, metrics_text, new_registry
@@ -183,12 +184,15 @@ __all__ = [
     "WatchStarted",
     "Write",
     "WriteFenced",
+    "duration_text",
     "fan_out",
     "ignore",
     "log_to",
     "metrics_text",
     "new_registry",
+    "outcome_text",
     "register_families",
+    "some_of",
 ]
 
 # Imported on demand: programs that only log do not need prometheus_client.

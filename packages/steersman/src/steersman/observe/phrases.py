@@ -2,11 +2,14 @@
 
 import traceback
 from collections.abc import Sequence
+from typing import Final
 
 from steersman.names import ObjectRef
 
+_OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
 
-def length(seconds: float) -> str:
+
+def duration_text(seconds: float) -> str:
     """Return ``seconds`` as a short text with a unit, such as ``1.5 s`` or ``20 ms``."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
 
@@ -19,6 +22,11 @@ def some_of(things: Sequence[str], *, most: int, left_out: int = 0, between: str
     more = max(len(things) - most, 0) + left_out
     named = between.join(things[:most])
     return f"{named} and {more} more" if more else named
+
+
+def outcome_text(outcome: str) -> str:
+    """Return ``outcome``, the outcome of a reconcile, as the predicate of a sentence."""
+    return _OUTCOMES.get(outcome, outcome)
 
 
 def raised(error: Exception) -> str:

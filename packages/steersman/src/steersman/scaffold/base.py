@@ -21,7 +21,7 @@ _OLD_BASE: Final = ".steersman/base"
 
 _CACHES: Final = frozenset({".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__"})
 
-_ABOUT: Final = "What steersman wrote, over which `steersman upgrade` merges: keep it in git."
+_ABOUT: Final = "The project as steersman wrote it; `steersman upgrade` needs it. Keep it in git."
 
 
 def base_text(frame: Tree) -> str:

@@ -1,13 +1,19 @@
 """The last reconcile of an object, as text that can be sent to another process."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from steersman.names import ObjectRef
-from steersman.observe import ReconcileFinished, ReconcileReason, Write
+from steersman.observe import (
+    ReconcileFinished,
+    ReconcileReason,
+    Write,
+    duration_text,
+    outcome_text,
+    some_of,
+)
 from steersman.view.lines import printable
 
 _MAX_NAMED: Final = 3
@@ -49,9 +55,11 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
         return f"reconciled {self.ref}{why}: {self.error or self.did or self.outcome}"
 
     def __str__(self) -> str:
-        outcome = _OUTCOMES.get(self.outcome, self.outcome)
-        again = "" if self.after_seconds is None else f", again in {length(self.after_seconds)}"
-        parts = [f"{outcome} in {length(self.took_seconds)}{again}"]
+        outcome = outcome_text(self.outcome)
+        again = (
+            "" if self.after_seconds is None else f", again in {duration_text(self.after_seconds)}"
+        )
+        parts = [f"{outcome} in {duration_text(self.took_seconds)}{again}"]
         if self.error:
             parts.append(self.error)
         if self.why:
@@ -64,8 +72,6 @@ class Reconciled(msgspec.Struct, frozen=True, kw_only=True, tag="reconciled"):
         return "; ".join(parts)
 
 
-# As in the log lines of ``ReconcileFinished``.
-_OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
 # The predicates of events about an object, and the texts of events without one.
 _EVENTS: Final = {
     "added": "was created",
@@ -94,8 +100,11 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
         outcome=finished.outcome,
         took_seconds=finished.took_seconds,
         time=time,
-        why=_some(reasons, finished.reasons_left_out),
-        did=_some([_wrote(each, finished.ref) for each in finished.writes if each.is_change]),
+        why=some_of(reasons, most=_MAX_NAMED, left_out=finished.reasons_left_out),
+        did=some_of(
+            [_wrote(each, finished.ref) for each in finished.writes if each.is_change],
+            most=_MAX_NAMED,
+        ),
         error=text if len(text) <= _MAX_ERROR_LENGTH else f"{text[: _MAX_ERROR_LENGTH - 1]}…",
         after_seconds=finished.after_seconds,
         is_news=error is not None
@@ -106,15 +115,10 @@ def reconciled(finished: ReconcileFinished, *, time: datetime) -> Reconciled:
     )
 
 
-def length(seconds: float) -> str:
-    """Return a duration as short text: ``2.5 s`` or ``300 ms``."""
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"
-
-
 def _because(why: ReconcileReason, ref: ObjectRef) -> str:
     subject = str(why.about) if why.about is not None and why.about != ref else "the object"
     if why.event == "updated":
-        fields = _some(why.changed_fields)
+        fields = some_of(why.changed_fields, most=_MAX_NAMED)
         if fields and subject == "the object":
             return f"{fields} changed"
         # The subject first, because a terminal truncates the line.
@@ -128,8 +132,3 @@ def _wrote(write: Write, ref: ObjectRef) -> str:
     if (write.verb, write.ref) == ("apply status", ref):
         return f"updated the {ref.kind}'s status"
     return str(write)
-
-
-def _some(things: Sequence[str], left_out: int = 0) -> str:
-    more = max(len(things) - _MAX_NAMED, 0) + left_out
-    return ", ".join(things[:_MAX_NAMED]) + (f" and {more} more" if more else "")

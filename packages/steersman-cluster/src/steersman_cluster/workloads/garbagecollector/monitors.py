@@ -218,19 +218,18 @@ class Monitors:
                 self._mark_synced(place)
             await asyncio.get_running_loop().create_future()
 
-    async def _run_reflector(self, kind: ResourceType, sink: GraphBuilder, place: KindKey) -> None:
+    async def _run_reflector(self, kind: ResourceType, graph: GraphBuilder, place: KindKey) -> None:
         services = self._services
 
         def observe(observation: Observation) -> None:
             if isinstance(observation, WatchFailed):
-                self._mark_synced(
-                    place
-                )  # a kind that cannot be watched does not hold up the others
+                # A kind that cannot be watched does not delay the others.
+                self._mark_synced(place)
             services.observe(observation)
 
         await Reflector(
             ClientListerWatcher(services.client, metadata_only(kind)),
-            sink,
+            graph,
             clock=services.clock,
             rng=services.rng,
             observe=observe,

@@ -5,7 +5,7 @@ from typing import Final
 
 import click
 
-# A guess: ``chrat`` is similar enough to ``chart`` (0.8), but ``replay`` not to ``deploy`` (0.67).
+# ``chrat`` suggests ``chart`` (0.8), and ``replay`` does not suggest ``deploy`` (0.67).
 _SIMILARITY: Final = 0.75
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
-from steersman.observe.phrases import length, raised, ref_fields
+from steersman.observe.phrases import duration_text, raised, ref_fields
 
 _OBJECTS: Final = gauge("steersman_cache_objects", "Objects in caches.", "resource", "scope")
 _UNDECODABLE: Final = gauge(
@@ -115,7 +115,8 @@ class CacheStale(_CacheObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration and the reason."""
         why = f": {self.error}" if self.error is not None else ""
-        text = f"{self._subject()}: stale, unable to watch for {length(self.failing_seconds)}{why}"
+        duration = duration_text(self.failing_seconds)
+        text = f"{self._subject()}: stale, unable to watch for {duration}{why}"
         name = type(self.error).__name__ if self.error is not None else ""
         return text, self._fields(failing_seconds=self.failing_seconds, error=name)
 
@@ -227,7 +228,7 @@ class HandlerStuck(_ObjectObservation, frozen=True, kw_only=True):
         """Return a log text with the handler and the number of waiting changes."""
         text = (
             f"{self.ref}: the handler {self.handler} has been busy with this for"
-            f" {length(self.busy_seconds)}, and {self.waiting} changes wait for it"
+            f" {duration_text(self.busy_seconds)}, and {self.waiting} changes wait for it"
         )
         return text, self._fields(handler=self.handler, waiting=self.waiting)
 

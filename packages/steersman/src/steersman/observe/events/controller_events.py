@@ -9,15 +9,13 @@ import msgspec
 from steersman.errors import Conflict, Forbidden, NotFound, NotLeading, SteersmanError
 from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
-from steersman.observe.phrases import length, raised, ref_fields, some_of
+from steersman.observe.phrases import duration_text, outcome_text, raised, ref_fields, some_of
 
 # Enough to recognize a reconcile, and short enough for a log line.
 _MAX_REASONS: Final = 3
 _MAX_NAMED: Final = 5
 
 _FAILURES: Final = frozenset({"failed", "permanent", "timed out"})
-# As in the text of ``steersman.view.Reconciled``.
-_OUTCOMES: Final = {"later": "returned Later", "permanent": "failed permanently"}
 _PAST_TENSE: Final = {
     "apply": "applied",
     "apply status": "updated the status of",
@@ -153,13 +151,15 @@ class ReconcileFinished(_ObjectObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the outcome, the error, the reasons and the writes."""
         outcome, error, after = self.outcome, self.error, self.after_seconds
-        what = _OUTCOMES.get(outcome, outcome)
+        what = outcome_text(outcome)
         parts = [f"{self._subject()} {'finalize ' if self.is_finalize else ''}{what}"]
-        parts.append(f" {'after' if outcome == 'cancelled' else 'in'} {length(self.took_seconds)}")
+        parts.append(
+            f" {'after' if outcome == 'cancelled' else 'in'} {duration_text(self.took_seconds)}"
+        )
         if self.failures > 1:
             parts.append(f", {self.failures} failures in a row")
         if after is not None:
-            parts.append(f", again in {length(after)}")
+            parts.append(f", again in {duration_text(after)}")
         reasons = some_of(
             [self._because(why) for why in self.reasons[:_MAX_REASONS]],
             most=_MAX_REASONS,
@@ -277,8 +277,8 @@ class HotLoop(_ObjectObservation, frozen=True, kw_only=True):
         """Return a log text with the fields and the remedy."""
         text = (
             f"{self._subject()}: the controller triggers itself: {self.count} reconciles in"
-            f" {length(self.seconds)} changed {_named(self.fields)}, each because of the previous"
-            f" one's write. Write the same value unless something else has changed"
+            f" {duration_text(self.seconds)} changed {_named(self.fields)}, each because of the"
+            f" previous one's write. Write the same value unless something else has changed"
         )
         return text, self._fields(fields=", ".join(self.fields), count=self.count)
 
@@ -304,7 +304,7 @@ class FieldConflictFound(_ObjectObservation, frozen=True, kw_only=True):
         text = (
             f"{self._subject()}: {_named(self.managers) or 'another client'} keeps changing"
             f" {_named(self.fields)}, and the controller set them again {self.count} times in"
-            f" {length(self.seconds)}. Remove these fields from one of the two"
+            f" {duration_text(self.seconds)}. Remove these fields from one of the two"
         )
         return text, self._fields(
             fields=", ".join(self.fields), managers=", ".join(self.managers), count=self.count
@@ -335,7 +335,7 @@ class TriggerFailed(_ObjectObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the function, the error and the consequence."""
         then = (
-            f", and will be called again in {length(self.wait_seconds)}"
+            f", and will be called again in {duration_text(self.wait_seconds)}"
             if self.wait_seconds is not None
             else ", and the change counts as relevant"
             if self.role == "predicate"
@@ -378,7 +378,7 @@ class SourceFailed(Observation, frozen=True, kw_only=True):
         what = "ended" if error is None else "failed"
         why = "" if error is None else f": {raised(error)}"
         wait = self.wait_seconds
-        then = f"and will be opened again in {length(wait)}" if wait else "and continues"
+        then = f"and will be opened again in {duration_text(wait)}" if wait else "and continues"
         name = "" if error is None else type(error).__name__
         return f"{self.controller}: the source {self.source} {what}, {then}{why}", {
             "controller": self.controller,
@@ -435,7 +435,7 @@ class ThreadAbandoned(_ObjectObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text that says whether the function has ended."""
         text = (
-            f"its function has ended, {length(self.seconds)} after the reconcile"
+            f"its function has ended, {duration_text(self.seconds)} after the reconcile"
             if self.has_ended
             else "the reconcile ended, but its function still runs in a thread; it can no longer"
             " read or write"
@@ -523,7 +523,7 @@ class ControllerStopped(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the stop."""
-        text = f"{self.controller}: stopped within {length(self.seconds)}"
+        text = f"{self.controller}: stopped within {duration_text(self.seconds)}"
         return text, {"controller": self.controller, "seconds": self.seconds}
 
     def samples(self) -> Iterable[Sample]:

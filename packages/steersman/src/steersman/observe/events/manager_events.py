@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from steersman.errors import CacheSyncTimeout, SteersmanError
 from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
-from steersman.observe.phrases import length, raised, ref_fields
+from steersman.observe.phrases import duration_text, raised, ref_fields
 
 # Up to the ten seconds after which a leader that cannot renew its lease stops leading.
 _RENEWAL_SECONDS: Final = (0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -119,7 +119,7 @@ class LeadershipGained(_LeaseObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the wait."""
-        text = f"{self.lease}: this replica leads, after {length(self.waited_seconds)}"
+        text = f"{self.lease}: this replica leads, after {duration_text(self.waited_seconds)}"
         return text, self._fields(waited_seconds=self.waited_seconds)
 
     def samples(self) -> Iterable[Sample]:
@@ -136,7 +136,7 @@ class LeadershipRenewed(_LeaseObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the renewal."""
-        text = f"{self.lease}: renewed in {length(self.took_seconds)}"
+        text = f"{self.lease}: renewed in {duration_text(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
     def samples(self) -> Iterable[Sample]:
@@ -158,7 +158,7 @@ class RenewalFailed(_LeaseObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the error and the time left."""
         left = self.left_seconds
-        what = f"not renewed, with {length(left)} left to lead" if left else "unreachable"
+        what = f"not renewed, with {duration_text(left)} left to lead" if left else "unreachable"
         text = f"{self.lease}: {what}: {self.error}"
         return text, self._fields(left_seconds=left, error=type(self.error).__name__)
 
@@ -243,7 +243,7 @@ class StageReached(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the stage."""
-        text = f"{self.stage}, after {length(self.took_seconds)}"
+        text = f"{self.stage}, after {duration_text(self.took_seconds)}"
         return text, {"stage": self.stage, "took_seconds": self.took_seconds}
 
     def samples(self) -> Iterable[Sample]:
@@ -259,7 +259,7 @@ class StopRequested(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the signal."""
-        text = f"received {self.signal}; stops within {length(self.grace_seconds)}"
+        text = f"received {self.signal}; stops within {duration_text(self.grace_seconds)}"
         return text, {"signal": self.signal, "grace_seconds": self.grace_seconds}
 
 
@@ -278,7 +278,7 @@ class StopOverdue(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text that names the part."""
-        text = f"{self.what} did not stop within {length(self.seconds)}, and is abandoned"
+        text = f"{self.what} did not stop within {duration_text(self.seconds)}, and is abandoned"
         return text, {"what": self.what, "seconds": self.seconds}
 
 
@@ -340,8 +340,8 @@ class ServerUnresponsive(Observation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration and the watches that are opened again."""
         text = (
-            f"{self.server} has not responded for {length(self.silent_seconds)}; reopened watches:"
-            f" {', '.join(self.watches) or 'none'}"
+            f"{self.server} has not responded for {duration_text(self.silent_seconds)};"
+            f" reopened watches: {', '.join(self.watches) or 'none'}"
         )
         return text, {
             "server": self.server,
@@ -363,7 +363,7 @@ class ServerRecovered(Observation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the silence."""
-        text = f"{self.server} responds again, after {length(self.silent_seconds)}"
+        text = f"{self.server} responds again, after {duration_text(self.silent_seconds)}"
         return text, {"server": self.server, "silent_seconds": self.silent_seconds}
 
     def samples(self) -> Iterable[Sample]:
@@ -454,7 +454,7 @@ class LoopBlocked(Observation, frozen=True, kw_only=True):
         """Return a log text with the blocking code and the remedy."""
         ref = self.ref
         where = f" in the reconcile of {ref} by {self.controller}" if ref is not None else ""
-        text = f"the event loop was blocked for {length(self.seconds)}"
+        text = f"the event loop was blocked for {duration_text(self.seconds)}"
         text += (
             f"{where}: {' > '.join(self.stack)}. This code computed or waited without await: make"
             f" that reconcile a plain function, which runs in a thread"

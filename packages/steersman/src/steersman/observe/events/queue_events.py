@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from steersman.names import ObjectKey, ObjectRef
 from steersman.observe.observation import Fields, Observation
-from steersman.observe.phrases import length, ref_fields
+from steersman.observe.phrases import duration_text, ref_fields
 
 
 class _KeyObservation(Observation, frozen=True, kw_only=True, gc=False):
@@ -67,7 +67,7 @@ class KeyDelayed(_KeyObservation, frozen=True, kw_only=True, gc=False):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the delay and the number of failures."""
         after = f", after failure {self.requeues}" if self.requeues else ""
-        text = f"{self._subject()}: to be added in {length(self.wait_seconds)}{after}"
+        text = f"{self._subject()}: to be added in {duration_text(self.wait_seconds)}{after}"
         return text, self._fields(wait_seconds=self.wait_seconds, requeues=self.requeues)
 
 
@@ -80,7 +80,7 @@ class KeyTaken(_KeyObservation, frozen=True, kw_only=True, gc=False):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the time that the key has waited."""
-        waited = length(self.waited_seconds)
+        waited = duration_text(self.waited_seconds)
         text = f"{self._subject()}: taken after {waited}{_urgency(self.priority)}"
         return text, self._fields(priority=self.priority, waited_seconds=self.waited_seconds)
 
@@ -92,7 +92,7 @@ class KeyDone(_KeyObservation, frozen=True, kw_only=True, gc=False):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the processing time."""
-        text = f"{self._subject()}: done in {length(self.took_seconds)}"
+        text = f"{self._subject()}: done in {duration_text(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter
-from steersman.observe.phrases import length, place_of, ref_fields
+from steersman.observe.phrases import duration_text, place_of, ref_fields
 
 # Rejections that an operator's administrator has to handle. The caller handles the others: getting
 # an object that does not exist is normal.
@@ -59,7 +59,7 @@ class RequestFinished(_RequestObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the code or the error, and the duration."""
-        took = f"in {length(self.took_seconds)}"
+        took = f"in {duration_text(self.took_seconds)}"
         if self.attempts > 1:
             took += f" and {self.attempts} attempts"
         result = f"{self.code} {took}" if self.error is None else f"failed {took}: {self.error}"
@@ -91,7 +91,7 @@ class RequestRetried(_RequestObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the number of the failed attempt and the following wait."""
-        again = f"will be tried again in {length(self.wait_seconds)}"
+        again = f"will be tried again in {duration_text(self.wait_seconds)}"
         text = f"{self._subject()}: attempt {self.attempt} failed and {again}: {self.error}"
         return text, self._fields(self.error)
 

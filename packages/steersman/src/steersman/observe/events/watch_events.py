@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from steersman.errors import Expired
 from steersman.names import ObjectRef
 from steersman.observe.observation import Fields, Metric, Observation, Sample, counter, gauge
-from steersman.observe.phrases import length, ref_fields
+from steersman.observe.phrases import duration_text, ref_fields
 
 _CONNECTED: Final = gauge("steersman_watch_connected", "Watches that are open.", "resource")
 _EVENTS: Final = counter(
@@ -51,7 +51,7 @@ class Listed(_ReflectorObservation, frozen=True, kw_only=True):
         """Return a log text with the number of objects and the reason."""
         failures = self.decode_failures
         besides = f" and {failures} that cannot be decoded" if failures else ""
-        took = length(self.took_seconds)
+        took = duration_text(self.took_seconds)
         text = f"list {self.ref}: {self.count} objects{besides} in {took} ({self.reason})"
         return text, self._fields(
             count=self.count, took_seconds=self.took_seconds, reason=self.reason
@@ -103,7 +103,7 @@ class WatchEnded(_ReflectorObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the watch."""
-        text = f"watch {self.ref}: ended after {length(self.took_seconds)}"
+        text = f"watch {self.ref}: ended after {duration_text(self.took_seconds)}"
         return text, self._fields(took_seconds=self.took_seconds)
 
     def samples(self) -> Iterable[Sample]:
@@ -146,7 +146,7 @@ class WatchFailed(_ReflectorObservation, frozen=True, kw_only=True):
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the number of failures and the wait."""
         row = f"failed {self.failures} times in a row" if self.failures > 1 else "failed"
-        again = f"will be tried again in {length(self.wait_seconds)}"
+        again = f"will be tried again in {duration_text(self.wait_seconds)}"
         text = f"watch {self.ref}: {row} and {again}: {self.error}"
         return text, self._fields(error=type(self.error).__name__, failures=self.failures)
 
@@ -170,7 +170,7 @@ class WatchSilent(_ReflectorObservation, frozen=True, kw_only=True):
 
     def describe(self) -> tuple[str, Fields]:
         """Return a log text with the duration of the silence."""
-        text = f"watch {self.ref}: closed after {length(self.silent_seconds)} of silence"
+        text = f"watch {self.ref}: closed after {duration_text(self.silent_seconds)} of silence"
         return text, self._fields(silent_seconds=self.silent_seconds)
 
 
