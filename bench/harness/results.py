@@ -64,7 +64,7 @@ def _section(
     )
 
 
-def store(directory: Path, result: Result) -> None:
+def write_result(directory: Path, result: Result) -> None:
     """Store a result, in place of an older one of the same measure."""
     directory.mkdir(parents=True, exist_ok=True)
     write_atomically(directory / f"{result.measure}.json", as_json(result))
@@ -96,7 +96,7 @@ def draw_charts(directory: Path, result: Result, charts: Sequence[Chart]) -> Res
     for old in set(result.charts) - set(files):
         (directory / old).unlink(missing_ok=True)
     illustrated = replace(result, charts={name: chart.title for name, chart in files.items()})
-    store(directory, illustrated)
+    write_result(directory, illustrated)
     return illustrated
 
 

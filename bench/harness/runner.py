@@ -16,7 +16,7 @@ from bench.harness.machine import load_average, machine, versions
 from bench.harness.pages import NOTE, write_pages
 from bench.harness.provenance import combined, source
 from bench.harness.report import Section
-from bench.harness.results import Result, draw_charts, drop, store, stored
+from bench.harness.results import Result, draw_charts, drop, stored, write_result
 from bench.harness.rounds import Progress
 from bench.harness.run_options import RunOptions
 from steersman.errors import SteersmanError
@@ -50,11 +50,11 @@ class ResultStore:
         self._order = order
         self._summary_in = summary_in
 
-    def store(self, result: Result) -> None:
+    def put(self, result: Result) -> None:
         """Store a result in place of an older one, and draw its charts."""
         older = next(iter(stored(self._directory, [result.measure])), result)
         # Before the charts, so that an error in a chart does not lose the figures.
-        store(self._directory, result)
+        write_result(self._directory, result)
         try:
             self._illustrate(replace(result, charts=older.charts))
         finally:
@@ -126,7 +126,7 @@ def _run_measure(name: str, *, load: Load, options: RunOptions, store: ResultSto
     try:
         for result in results_of(name, load(name), options):
             if store is not None:
-                store.store(result)
+                store.put(result)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the other measures still run
         options.progress("")
         if isinstance(error, SubprocessError | SteersmanError | ProcessTimeout | SystemExit):

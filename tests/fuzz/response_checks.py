@@ -28,16 +28,14 @@ REAL_FAILURES = (
     re.compile(r"resourceVersion should not be set on objects to be created"),
     re.compile(r"etcdserver: request is too large"),
     re.compile(r"failed to create typed (patch|live) object"),
-    re.compile(
-        r"failed to convert new object"
-    ),  # an apply of an object that is valid by its schema and not by its Go type
+    # An apply of an object that is valid by its schema and not by its Go type.
+    re.compile(r"failed to convert new object"),
     re.compile(r"resourceVersion: Invalid value"),
     re.compile(r"strconv.ParseUint: parsing .*: invalid syntax"),  # a resourceVersion in a body
     re.compile(r"target\..*: "),  # in a Binding
     re.compile(r"the spec replicas field .* does not exist"),
-    re.compile(
-        r"the server failed to handle the request"
-    ),  # the failure is observed, and so a finding already
+    # The failure is observed, and so a finding already.
+    re.compile(r"the server failed to handle the request"),
 )
 
 SLOWEST_SECONDS = 1.0

@@ -21,7 +21,7 @@ from bench.harness.pages import (
     write_pages,
 )
 from bench.harness.report import Column, Floor, Limit, Section
-from bench.harness.results import Result, as_json, draw_charts, from_json, store, stored
+from bench.harness.results import Result, as_json, draw_charts, from_json, stored, write_result
 from bench.measures import MEASURES
 
 Writing: TypeAlias = Callable[[Sequence[Result]], Iterable[str]]
@@ -86,8 +86,8 @@ def test_a_result_passes_unless_an_enforced_limit_is_exceeded() -> None:
 def test_a_newer_result_replaces_the_older_one_and_its_files(
     tmp_path: Path,
 ) -> None:
-    store(tmp_path, result(found=0.4))
-    store(tmp_path, result(found=0.3))
+    write_result(tmp_path, result(found=0.4))
+    write_result(tmp_path, result(found=0.3))
 
     assert list(stored(tmp_path, ["client", "cold-sync"])) == [result(found=0.3)]
     assert [path.name for path in tmp_path.iterdir()] == ["cold-sync.json"]
@@ -95,7 +95,7 @@ def test_a_newer_result_replaces_the_older_one_and_its_files(
 
 def test_results_come_in_the_order_of_the_measures(tmp_path: Path) -> None:
     for name in ("growth", "client"):
-        store(tmp_path, result(name))
+        write_result(tmp_path, result(name))
 
     found = stored(tmp_path, ["client", "cold-sync", "growth"])
 

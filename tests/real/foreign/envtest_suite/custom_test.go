@@ -164,8 +164,8 @@ func TestDiscoveryListsCustomAndBuiltInKinds(t *testing.T) {
 }
 
 func TestTheSchemaOfACustomKindIsPublished(t *testing.T) {
-	discoveryClient := discovery.NewDiscoveryClientForConfigOrDie(config).OpenAPIV3()
-	paths, err := discoveryClient.Paths()
+	openAPIClient := discovery.NewDiscoveryClientForConfigOrDie(config).OpenAPIV3()
+	paths, err := openAPIClient.Paths()
 	ok(t, err)
 	document, err := paths["apis/harbor.example.com/v1"].Schema("application/json")
 	ok(t, err)

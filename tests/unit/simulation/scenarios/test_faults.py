@@ -107,7 +107,7 @@ async def test_an_operator_killed_after_a_call_gets_no_response() -> None:
 
 
 async def test_a_response_is_lost_for_its_own_call_only() -> None:
-    run = FaultRun("response lost of call 1")
+    run = FaultRun("response lost after call 1")
     other = Request(method="POST", path="/api/v1/namespaces/default/configmaps")
     await run.fault_injector.before_request(ACTOR, WRITE)
     await run.call(other)
@@ -154,7 +154,7 @@ class Gate:
 
 
 async def test_a_call_outside_the_cluster_is_counted_like_any_other() -> None:
-    run, gate = FaultRun("response lost of call 2"), Gate()
+    run, gate = FaultRun("response lost after call 2"), Gate()
     reached = run.fault_injector.wrap(gate)
 
     assert await reached.open() == "ding"
@@ -168,7 +168,7 @@ async def test_a_call_outside_the_cluster_is_counted_like_any_other() -> None:
 async def test_an_attribute_of_a_wrapped_system_is_set_on_the_system() -> None:
     gate = Gate()
 
-    FaultRun("response lost of call 1").fault_injector.wrap(gate).opened = 7
+    FaultRun("response lost after call 1").fault_injector.wrap(gate).opened = 7
 
     assert gate.opened == 7
 
@@ -194,7 +194,7 @@ async def test_an_operator_killed_while_users_write_does_not_continue(words: str
 
 
 async def test_a_lost_answer_with_late_caches_delays_every_event() -> None:
-    run = FaultRun("caches late and response lost of call 1")
+    run = FaultRun("caches late and response lost after call 1")
     began_at = run.clock.monotonic()
 
     with pytest.raises(Unreachable):

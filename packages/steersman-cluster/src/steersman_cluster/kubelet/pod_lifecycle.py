@@ -58,7 +58,7 @@ class PodAddresses:
 def sync_pod(
     pod: core_v1.Pod, addresses: PodAddresses, *, now: datetime, start_seconds: float
 ) -> SyncResult:
-    """Return the next step of ``pod``, which is bound to a node and not being deleted.
+    """Sync ``pod``, which is bound to a node and not being deleted, and return the result.
 
     The containers start ``start_seconds`` after the binding, unless an annotation of the Pod sets
     another delay.

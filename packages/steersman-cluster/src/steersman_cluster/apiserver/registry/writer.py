@@ -309,13 +309,13 @@ def _create(
 def _errors_of_create(request: APIRequest, kept: Object) -> list[FieldError]:
     """Return the errors in a new object."""
     served, strategy = request.served, request.served.strategy
-    name_strategy = strategy.name_errors_of
+    name_errors_of = strategy.name_errors_of
 
     def metadata_errors(*, standard_finalizers: bool) -> list[FieldError]:
         return object_meta.validate_create(
             kept["metadata"],
             namespaced=served.namespaced,
-            name_errors=strategy.name_errors if name_strategy is None else name_strategy(kept),
+            name_errors=strategy.name_errors if name_errors_of is None else name_errors_of(kept),
             standard_finalizers=standard_finalizers,
         )
 

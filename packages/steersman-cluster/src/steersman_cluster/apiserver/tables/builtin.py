@@ -8,6 +8,7 @@ from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.meta.table_columns import Printer, TableColumn
 from steersman_cluster.apiserver.tables import (
     cluster,
+    devices,
     network,
     policies,
     storage,
@@ -15,15 +16,7 @@ from steersman_cluster.apiserver.tables import (
 )
 from steersman_cluster.apiserver.tables.autoscalers import HORIZONTAL_POD_AUTOSCALER
 from steersman_cluster.apiserver.tables.pods import POD
-from steersman_cluster.apiserver.tables.printers import (
-    age_column,
-    at,
-    column,
-    name_column,
-    name_of,
-    part,
-    printer,
-)
+from steersman_cluster.apiserver.tables.printers import name_of
 
 
 def _name_and_time(obj: Object, ages: Ages) -> list[str]:
@@ -36,32 +29,6 @@ DEFAULT = Printer(
     columns=(TableColumn(name="Name", format="name"), TableColumn(name="Created At", type="date")),
     cells=_name_and_time,
     empty_is_null=True,
-)
-
-
-def _claim_state(claim: Object, _: Ages) -> str:
-    is_ending = claim["metadata"].get("deletionTimestamp") is not None
-    states = ["deleted"] if is_ending else []
-    status = part(claim, "status")
-    if status.get("allocation") is not None:
-        states.append("allocated")
-        if status.get("reservedFor"):
-            states.append("reserved")
-    elif not is_ending:
-        states.append("pending")
-    return ",".join(states)
-
-
-# Devices, for dynamic resource allocation.
-_RESOURCE_CLAIM = printer(name_column(), column("State", _claim_state), age_column())
-_DEVICE_CLASS = printer(name_column(), age_column())
-_RESOURCE_CLAIM_TEMPLATE = printer(name_column(), age_column())
-_RESOURCE_SLICE = printer(
-    name_column(),
-    column("Node", at("spec.nodeName")),
-    column("Driver", at("spec.driver")),
-    column("Pool", at("spec.pool.name")),
-    age_column(),
 )
 
 _GROUPS: Mapping[str, Mapping[str, Printer]] = {
@@ -122,10 +89,10 @@ _GROUPS: Mapping[str, Mapping[str, Printer]] = {
         "rolebindings": policies.ROLE_BINDING,
     },
     "resource.k8s.io": {
-        "deviceclasses": _DEVICE_CLASS,
-        "resourceclaims": _RESOURCE_CLAIM,
-        "resourceclaimtemplates": _RESOURCE_CLAIM_TEMPLATE,
-        "resourceslices": _RESOURCE_SLICE,
+        "deviceclasses": devices.DEVICE_CLASS,
+        "resourceclaims": devices.RESOURCE_CLAIM,
+        "resourceclaimtemplates": devices.RESOURCE_CLAIM_TEMPLATE,
+        "resourceslices": devices.RESOURCE_SLICE,
     },
     "scheduling.k8s.io": {"priorityclasses": cluster.PRIORITY_CLASS},
     "storage.k8s.io": {

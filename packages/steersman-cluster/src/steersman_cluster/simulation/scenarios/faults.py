@@ -33,10 +33,10 @@ class FaultKind(StrEnum):
 
     BEFORE = "before call"
     AFTER = "after call"
-    LOST = "response lost of call"
+    LOST = "response lost after call"
     CUT = "watch cut at event"
     LATE = "children late from event"
-    STALE = "caches late and response lost of call"
+    STALE = "caches late and response lost after call"
     OVERTAKEN = "users overtake call"
     DOWN_BEFORE = "users write after a crash before call"
     DOWN_AFTER = "users write after a crash after call"
