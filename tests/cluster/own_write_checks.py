@@ -17,8 +17,6 @@ from steersman_cluster.apiserver import Key, RevisionLog
 from steersman_cluster.apiserver.storage import Entry
 from tests.real.definitions import Widget
 
-WIDGETS_ARE_AT = "toys.example.com/widgets"
-
 
 class StateAt(NamedTuple):
     """The state of a key from a revision on; without a ``value``, no object existed."""

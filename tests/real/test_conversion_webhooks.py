@@ -373,7 +373,7 @@ def test_a_field_selector_is_evaluated_in_the_requested_version(kind: ConvertedK
         pytest.param(
             script(resized, result={"status": "Failure"}),
             "failed: response.result.status was 'Failure', not 'Success'",
-            id="refused-without-a-message",
+            id="rejected-without-a-message",
         ),
         pytest.param(
             script(resized, convertedObjects=[]),

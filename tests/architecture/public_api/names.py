@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeAlias
 
 from tests.architecture.tree import ROOT, Module, modules
 
-Definition: TypeAlias = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 Place: TypeAlias = tuple[str, str]
 
 # Methods whose names begin with an underscore, and that users call all the same.

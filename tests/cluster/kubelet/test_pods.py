@@ -408,7 +408,7 @@ def test_an_invalid_annotation_is_reported_in_an_event_and_ignored() -> None:
         complaints = [
             note
             for _, reason, note in await events_of(cluster, "one")
-            if reason == "InvalidAnnotation"
+            if reason == "UnreadableAnnotation"
         ]
         assert complaints == [
             "nodes.steersman.dev/start-seconds is 'soon', which is not a number of seconds;"

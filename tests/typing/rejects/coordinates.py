@@ -1,4 +1,4 @@
-"""Names and keys cannot be changed or replaced by other values."""
+"""Names and keys cannot be changed, replaced by other values, or created with a missing part."""
 
 from steersman.names import GroupVersionKind, GroupVersionResource
 

@@ -54,10 +54,10 @@ def test_a_ratio_is_to_a_figure_of_the_same_round() -> None:
         STEERSMAN: [turn(cpu=1.0), turn(cpu=4.0)],
     }
 
-    ours = ratios_to_others(costs)[STEERSMAN]
+    ratios = ratios_to_others(costs)[STEERSMAN]
 
-    assert [each["cpu_ratio"] for each in ours] == [0.5, 1.0]
-    assert [each[f"cpu of {KOPF}"] for each in ours] == [0.125, 0.5]
+    assert [each["cpu_ratio"] for each in ratios] == [0.5, 1.0]
+    assert [each[f"cpu of {KOPF}"] for each in ratios] == [0.125, 0.5]
 
 
 def test_a_contender_with_fewer_rounds_is_compared_in_those() -> None:
@@ -80,18 +80,18 @@ def test_the_best_of_controller_runtime_is_the_highest_rate_and_the_lowest_cost(
         STEERSMAN: [turn(cpu=1.0, rate=40.0), turn(cpu=1.0, rate=40.0)],
     }
 
-    ours = ratios_to_others(costs)[STEERSMAN]
+    ratios = ratios_to_others(costs)[STEERSMAN]
 
-    assert [each["cpu_best_ratio"] for each in ours] == [0.5, 0.5]
-    assert [each["rate_best_ratio"] for each in ours] == [0.5, 0.5]
+    assert [each["cpu_best_ratio"] for each in ratios] == [0.5, 0.5]
+    assert [each["rate_best_ratio"] for each in ratios] == [0.5, 0.5]
 
 
 def test_the_best_figure_is_unknown_if_a_variant_is_missing() -> None:
     costs = {CONTROLLER_RUNTIME: [turn(cpu=2.0)], STEERSMAN: [turn(cpu=1.0)]}
 
-    ours = ratios_to_others(costs)[STEERSMAN]
+    ratios = ratios_to_others(costs)[STEERSMAN]
 
-    assert not any(figure.endswith("_best_ratio") for figure in ours[0])
+    assert not any(figure.endswith("_best_ratio") for figure in ratios[0])
 
 
 def test_ratios_to_the_best_of_controller_runtime_are_not_enforced() -> None:

@@ -111,11 +111,11 @@ def test_an_optional_contender_that_fails_is_omitted() -> None:
 
 
 def test_ratios_and_differences_are_taken_within_a_round() -> None:
-    ours = [{"cpu": 1.0, "wall": 3.0}, {"cpu": 4.0, "wall": 5.0}]
-    theirs = [{"cpu": 2.0, "wall": 2.0}, {"cpu": 2.0, "wall": 2.0}]
+    steersman = [{"cpu": 1.0, "wall": 3.0}, {"cpu": 4.0, "wall": 5.0}]
+    peer = [{"cpu": 2.0, "wall": 2.0}, {"cpu": 2.0, "wall": 2.0}]
 
-    assert [cost["cpu_ratio"] for cost in with_ratios(ours, theirs, ["cpu"])] == [0.5, 2.0]
-    assert minus(ours, theirs) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
+    assert [cost["cpu_ratio"] for cost in with_ratios(steersman, peer, ["cpu"])] == [0.5, 2.0]
+    assert minus(steersman, peer) == [{"cpu": -1.0, "wall": 1.0}, {"cpu": 2.0, "wall": 3.0}]
 
 
 def test_a_round_with_only_one_of_two_contenders_has_no_ratio() -> None:
@@ -126,21 +126,21 @@ def test_a_round_with_only_one_of_two_contenders_has_no_ratio() -> None:
 
 
 def test_there_is_no_ratio_to_zero_or_to_a_missing_figure() -> None:
-    ours = [{"cpu": 1.0, "late": 3.0, "later_resident": 5.0}]
-    theirs = [{"cpu": 2.0, "late": 0.0}]
+    steersman = [{"cpu": 1.0, "late": 3.0, "later_resident": 5.0}]
+    peer = [{"cpu": 2.0, "late": 0.0}]
 
-    found = with_ratios(ours, theirs, ["cpu", "late", "later_resident", "peak"])
+    found = with_ratios(steersman, peer, ["cpu", "late", "later_resident", "peak"])
 
-    assert found == [{**ours[0], "cpu_ratio": 0.5}]
+    assert found == [{**steersman[0], "cpu_ratio": 0.5}]
 
 
 def test_all_contenders_are_compared_with_one_under_the_given_names() -> None:
-    costs = {"ours": [{"cpu": 1.0}], "theirs": [{"cpu": 4.0}]}
+    costs = {"steersman": [{"cpu": 1.0}], "peer": [{"cpu": 4.0}]}
 
-    found = all_with_ratios(costs, "theirs", ["cpu"], suffix=" of theirs")
+    found = all_with_ratios(costs, "peer", ["cpu"], suffix=" of peer")
 
-    assert found["ours"] == [{"cpu": 1.0, "cpu of theirs": 0.25}]
-    assert found["theirs"] == [{"cpu": 4.0, "cpu of theirs": 1.0}]
+    assert found["steersman"] == [{"cpu": 1.0, "cpu of peer": 0.25}]
+    assert found["peer"] == [{"cpu": 4.0, "cpu of peer": 1.0}]
     assert all_with_ratios(costs, "one that failed", ["cpu"]) == costs
 
 

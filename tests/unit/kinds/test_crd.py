@@ -127,6 +127,7 @@ def test_a_definition_without_a_version_is_rejected() -> None:
 
 def test_a_part_that_is_not_a_resource_has_no_definition() -> None:
     with pytest.raises(
-        TypeError, match="only a subclass of Resource can have the class keywords version, crd"
+        TypeError,
+        match=r"^Wrong: only a subclass of Resource can have the class keywords version, crd$",
     ):
         new_class("Wrong", (Part,), {"version": "v1", "crd": Crd()})

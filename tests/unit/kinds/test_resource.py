@@ -183,7 +183,8 @@ def test_a_field_cannot_hide_a_property_of_resources() -> None:
 
 def test_a_part_that_is_not_a_resource_is_not_a_kind() -> None:
     with pytest.raises(
-        TypeError, match="only a subclass of Resource can have the class keywords group, version"
+        TypeError,
+        match=r"^Wrong: only a subclass of Resource can have the class keywords group, version$",
     ):
         new_class("Wrong", (Part,), {"group": "app.example.com", "version": "v1"})
 

@@ -108,7 +108,6 @@ def test_a_closed_fence_can_be_opened_again_for_a_shorter_time() -> None:
     assert fence.left_seconds == 5
 
 
-NAMESPACED = "/namespaces/default"
 FENCED = (
     "/api/v1/namespaces",
     "/api/v1/namespaces/events",

@@ -384,7 +384,13 @@ def test_a_controller_may_use_a_class_that_exists(tmp_path: Path) -> None:
             "shop/models.py",
             "'shop/models.py' is not the name of a Python module",
         ),
-        ("acme.io", "v1", "Labels", None, "Anything, Cluster,"),
+        (
+            "acme.io",
+            "v1",
+            "Labels",
+            None,
+            "Anything, Cluster, Labels, MergePatch, Scenario, StandIn are names of other classes",
+        ),
         ("a_b.io", "v1", "Anvil", None, "'a_b.io' is not an API group"),
     ],
 )

@@ -134,7 +134,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.model = Model(self.clock.monotonic())
         self.delivered: list[tuple[str, int]] = []  # by the queue, since the last comparison
         self.held: dict[str, tuple[asyncio.Task[None], asyncio.Event, int]] = {}
-        self.waiting: list[asyncio.Task[None]] = []
+        self.idle_workers: list[asyncio.Task[None]] = []
         self.drains: list[asyncio.Task[None]] = []
         for _ in range(workers):
             self.start_worker()
@@ -161,25 +161,25 @@ class QueueMachine(RuleBasedStateMachine):
         self.model.advance(seconds)
         self.compare()
 
-    @precondition(lambda self: len(self.waiting) < 4)
+    @precondition(lambda self: len(self.idle_workers) < 4)
     @rule()
     def start_worker(self) -> None:
-        self.waiting.append(self.runner.get_loop().create_task(self.work()))
+        self.idle_workers.append(self.runner.get_loop().create_task(self.work()))
         self.compare()
 
-    @precondition(lambda self: self.waiting)
+    @precondition(lambda self: self.idle_workers)
     @rule(data=st.data())
     def cancel_a_waiting_worker(self, data: st.DataObject) -> None:
-        worker = data.draw(st.sampled_from(self.waiting))
-        self.waiting.remove(worker)
+        worker = data.draw(st.sampled_from(self.idle_workers))
+        self.idle_workers.remove(worker)
         worker.cancel()
         self.compare()
 
-    @precondition(lambda self: self.waiting)
+    @precondition(lambda self: self.idle_workers)
     @rule(key=KEYS, priority=PRIORITIES, data=st.data())
     def add_and_cancel_a_waiting_worker(self, key: str, priority: int, data: st.DataObject) -> None:
-        worker = data.draw(st.sampled_from(self.waiting))
-        self.waiting.remove(worker)
+        worker = data.draw(st.sampled_from(self.idle_workers))
+        self.idle_workers.remove(worker)
         self.queue.add(key, priority=priority)
         worker.cancel()
         self.model.add(key, priority)
@@ -241,14 +241,15 @@ class QueueMachine(RuleBasedStateMachine):
     def compare(self) -> None:
         """Run the workers: they must get the same keys as those of the model, in the same order."""
         self.runner.run(settle())
-        workers_waiting = len(self.delivered) + len(self.waiting)
-        expected = [self.model.take() for _ in range(min(workers_waiting, len(self.model.waiting)))]
+        num_idle_workers = len(self.delivered) + len(self.idle_workers)
+        num_taken = min(num_idle_workers, len(self.model.waiting))
+        expected = [self.model.take() for _ in range(num_taken)]
         assert self.delivered == expected
         self.delivered.clear()
         if self.model.phase == "ended":
-            assert not self.waiting
+            assert not self.idle_workers
         else:
-            assert not (self.waiting and self.model.waiting)
+            assert not (self.idle_workers and self.model.waiting)
 
     async def work(self) -> None:
         worker = asyncio.current_task()
@@ -256,14 +257,14 @@ class QueueMachine(RuleBasedStateMachine):
         try:
             async with self.queue.take() as key:
                 assert key not in self.held
-                self.waiting.remove(worker)
+                self.idle_workers.remove(worker)
                 priority = self.queue.processing_priority(key)
                 self.delivered.append((key, priority))
                 released = asyncio.Event()
                 self.held[key] = (worker, released, priority)
                 await released.wait()
         except QueueClosed:
-            self.waiting.remove(worker)
+            self.idle_workers.remove(worker)
 
     async def add_after_in_loop(self, key: str, seconds: float, priority: int) -> None:
         self.queue.add_after(key, seconds, priority=priority)

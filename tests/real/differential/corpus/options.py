@@ -173,10 +173,6 @@ def watching(at: Place) -> Iterator[Request]:
     yield at.watch("limited", {**since, "limit": "1"})
 
 
-def _update(at: Place, name: str, body: Json, query: Mapping[str, str] | None = None) -> Request:
-    return at.update(name, "one", body, query)
-
-
 def updating(at: Place) -> Iterator[Request]:
     """Updates, with each option."""
     yield at.create("created", at.object("one"))

@@ -82,9 +82,9 @@ def test_an_object_selector_matches_the_new_or_the_old_object() -> None:
 
 def test_a_namespace_selector_matches_the_labels_of_the_namespace() -> None:
     selecting = matching(RULE, namespaceSelector={"matchLabels": {"for": "us"}})
-    around = FakeCluster(namespaces={"ours": {"for": "us"}, "theirs": {}})
+    cluster = FakeCluster(namespaces={"selected": {"for": "us"}, "other": {}})
 
-    found = [selecting.match(request(namespace=name), around) for name in ("ours", "theirs")]
+    found = [selecting.match(request(namespace=name), cluster) for name in ("selected", "other")]
 
     assert found == [MatchedResource(MAPS, MAP), None]
 
@@ -108,13 +108,13 @@ def test_a_missing_namespace_is_an_error_only_if_the_rules_match() -> None:
 def test_a_namespace_selector_matches_the_new_labels_of_a_written_namespace(operation: str) -> None:
     rule = {**RULE, "resources": ["namespaces"]}
     selecting = matching(rule, namespaceSelector={"matchLabels": {"for": "us"}})
-    around = FakeCluster(namespaces={"a": {}})
+    cluster = FakeCluster(namespaces={"a": {}})
     obj = {"metadata": {"name": "a", "labels": {"for": "us"}}}
     written = request(
         resource=NAMESPACES, kind=NAMESPACE, namespace="a", obj=obj, operation=operation
     )
 
-    assert selecting.match(written, around) is not None
+    assert selecting.match(written, cluster) is not None
 
 
 def test_a_namespace_selector_matches_the_stored_labels_of_a_deleted_namespace() -> None:
@@ -131,11 +131,11 @@ def test_the_equivalent_match_policy_matches_another_version() -> None:
     other = MatchedResource(
         GroupVersionResource("", "v2", "configmaps"), GroupVersionKind("", "v2", "ConfigMap")
     )
-    around = FakeCluster(others=[other, MatchedResource(MAPS, MAP)])
+    cluster = FakeCluster(others=[other, MatchedResource(MAPS, MAP)])
     rule = {**RULE, "apiVersions": ["v2"]}
 
-    exact = matching(rule, matchPolicy="Exact").match(request(), around)
-    equivalent = matching(rule, matchPolicy="Equivalent").match(request(), around)
+    exact = matching(rule, matchPolicy="Exact").match(request(), cluster)
+    equivalent = matching(rule, matchPolicy="Equivalent").match(request(), cluster)
 
     assert (exact, equivalent) == (None, other)
 

@@ -129,7 +129,7 @@ def test_a_read_of_compacted_history_fails_instead_of_returning_a_part() -> None
     assert values(log) == [{"size": 2}]
 
 
-def test_a_current_watch_survives_a_compaction_of_its_resource() -> None:
+def test_a_watch_survives_a_compaction_after_writes_to_another_resource() -> None:
     log = RevisionLog()
     seen = log.append(WEB, {"size": 1}, expected=0).revision
     log.append(Key("nodes", "one"), {}, expected=0)

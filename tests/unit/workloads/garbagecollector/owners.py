@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from steersman.kinds.meta_v1 import ObjectMeta, OwnerReference
 from steersman_cluster.workloads.garbagecollector.absent_owner_cache import AbsentOwnerCache
-from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph, WorkItem
+from steersman_cluster.workloads.garbagecollector.graph import DependencyGraph
 from steersman_cluster.workloads.garbagecollector.identity import Identity
 
 ENDING = datetime(2030, 1, 1, tzinfo=UTC)
@@ -46,6 +46,3 @@ def observe(graph: DependencyGraph, uid: str, *owners: OwnerReference, **rest: o
 def work_in(graph: DependencyGraph) -> list[tuple[str, str]]:
     """The work items of the graph, as pairs."""
     return [(each.what, each.uid) for each in graph.take_work()]
-
-
-COLLECT_B = WorkItem("collect", "b")

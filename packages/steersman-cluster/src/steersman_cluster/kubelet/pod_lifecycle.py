@@ -70,7 +70,7 @@ def sync_pod(
     if is_scripted(pod):
         if before.start_time is None:
             sync.events += [
-                PodEvent("InvalidAnnotation", f"{each}; it is ignored", "Warning", False)
+                PodEvent("UnreadableAnnotation", f"{each}; it is ignored", "Warning", False)
                 for each in invalid_annotations(pod)
             ]
         own_seconds = seconds_of(pod, START_SECONDS)
