@@ -25,6 +25,7 @@ LIMIT_SECONDS = {
     "simulation": 60,
     "typing": 180,
     "real": 120,
+    "recorded": 120,
 }
 
 # Kinds of tests that use tools which no other test needs.
@@ -43,6 +44,16 @@ for _signal in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(_signal) is signal.SIG_IGN:
         _default = signal.default_int_handler if _signal is signal.SIGINT else signal.SIG_DFL
         signal.signal(_signal, _default)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    # Here, because pytest reads tests/recorded/conftest.py too late for an option.
+    parser.addoption(
+        "--real-answers",
+        choices=("replay", "verify", "record"),
+        default="replay",
+        help="tests/recorded: replay what the real server responded, verify it, or record it",
+    )
 
 
 def pytest_collection_finish() -> None:

@@ -1,0 +1,85 @@
+"""The real server of the cases: a recording, or with ``--real-answers`` a kube-apiserver."""
+
+import os
+from collections.abc import Generator, Iterator
+
+import pytest
+
+from steersman.clock import SystemClock
+from steersman_cluster.testing import ControlPlane, find_binaries, running_real_control_plane
+from tests.recorded.module_recording import Mode, ModuleRecording
+from tests.recorded.recordings import SUFFIX
+
+_DESELECTED = pytest.StashKey[set[str]]()
+_FAILED = pytest.StashKey[bool]()
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    for item in items:
+        item.config.stash.setdefault(_DESELECTED, set()).add(str(item.path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture(scope="session")
+def mode(request: pytest.FixtureRequest) -> Mode:
+    """The mode that ``--real-answers`` selects."""
+    return Mode(request.config.getoption("--real-answers"))
+
+
+@pytest.fixture(scope="session")
+def live_plane(mode: Mode) -> Iterator[ControlPlane | None]:
+    """The real server for the whole session; None in replay."""
+    if mode is Mode.REPLAY:
+        yield None
+        return
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
+        yield plane
+
+
+@pytest.fixture(scope="module")
+def real(
+    request: pytest.FixtureRequest, mode: Mode, live_plane: ControlPlane | None
+) -> Iterator[ModuleRecording]:
+    """The real server of this module, or its recording."""
+    path = request.path.with_name(request.path.name.removesuffix(".py") + SUFFIX)
+    recording = ModuleRecording(path, mode=mode, plane=live_plane)
+    yield recording
+    recording.finish(_all_cases(request))
+
+
+@pytest.fixture(autouse=True)
+def _case(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test sends to ``real`` is the case of its name."""
+    if "real" not in request.fixturenames:
+        yield
+        return
+    recording: ModuleRecording = request.getfixturevalue("real")
+    recording.start_case(request.node.name)
+    yield
+    recording.end_case(failed=request.node.stash.get(_FAILED, False))
+
+
+def _all_cases(request: pytest.FixtureRequest) -> list[str] | None:
+    """The names of all cases of the module, or None if some were not selected."""
+    config = request.config
+    selected = any(f"{request.path.name}::" in str(each) for each in config.args)
+    if selected or str(request.path) in config.stash.get(_DESELECTED, set()):
+        return None
+    return [
+        item.name
+        for item in request.session.items
+        if item.path == request.path
+        and isinstance(item, pytest.Function)
+        and "real" in item.fixturenames
+    ]
