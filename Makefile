@@ -24,6 +24,8 @@ BENCH_READY := $(BENCH_VENV)/.ready
 FOREIGN := tests/real/foreign
 FOREIGN_VENV := .venv-foreign
 FOREIGN_READY := $(FOREIGN_VENV)/.ready
+# tools.pythons makes one environment for each Python, and names the Python in INTERPRETER.
+PYTHONS_VENV := .venv-pythons
 
 # The two distributions and the examples, all installed from source.
 PROJECTS := $(wildcard packages/*/pyproject.toml)
@@ -57,7 +59,7 @@ PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
+.PHONY: help install check test test-pythons docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -93,6 +95,18 @@ check: $(CHECK) ## check format, lint, types, layers, architecture, and run the 
 test: $(TEST) ## run the tests that need only Python
 	$(PYTEST) -n 2 --dist loadfile -m 'not needs_tools and not deep' $(PYTHON_ONLY_TESTS)
 
+# VERSIONS="3.14 3.15" selects; WORKERS is the number of processes.
+test-pythons: $(CHECK) ## run unit tests, cluster tests and an example on each supported Python
+	$(BIN)/python -m tools.pythons $(WORKERS:%=--workers %) $(VERSIONS)
+
+$(PYTHONS_VENV)/%/.ready: pyproject.toml $(PROJECTS) constraints.txt $(EXAMPLES)
+	rm -rf $(@D)
+	$(INTERPRETER) -m venv $(@D)
+	$(@D)/bin/python -m pip uninstall -q -y setuptools # as in $(PACKAGE)
+	$(call install,$(@D),$(EXAMPLES))
+	$(@D)/bin/python -m pip install -q --no-compile -c constraints.txt --group test
+	touch $@
+
 docs: $(DOCS) ## build the documentation in docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
 	@echo docs/_build/html/index.html
@@ -123,7 +137,7 @@ $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 demo: $(PACKAGE) ## run the example operator on an embedded cluster
 	$(BIN)/steersman demo
 
-# PYTHONS names programs; the default is each supported Python on the PATH.
+# PYTHONS names programs; the default is each supported Python that is found.
 release: $(CHECK) ## build wheels, sdists, SBOMs, notes and checksums in dist, and try the wheels
 	$(BIN)/python -m tools.release $(PYTHONS:%=--python %) --previous $(PREVIOUS_RELEASE)
 
@@ -162,5 +176,5 @@ constraints: ## update every pin and its hashes; review the diff, then run all t
 	$(BIN)/python -m tools.constraints constraints.txt
 
 clean: ## remove virtual environments, build output and caches
-	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) $(PYTHONS_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,7 +1,7 @@
 """``python -m tools.release``: build a release in ``dist/`` and check it.
 
 ``--python`` names a Python on which the wheels are tried, and can be repeated; the default is each
-supported one on the PATH. ``--previous`` names the commit from which a project is upgraded.
+supported one on this machine. ``--previous`` names the commit from which a project is upgraded.
 """
 
 import argparse
@@ -14,6 +14,7 @@ from pathlib import Path
 from shutil import rmtree
 
 from steersman.clock import SystemClock
+from tools.pythons.interpreters import Interpreter
 from tools.release.artifacts import (
     CHECKSUMS,
     build,
@@ -25,7 +26,7 @@ from tools.release.artifacts import (
     verify_source_distributions,
 )
 from tools.release.failure import ReleaseFailure
-from tools.release.interpreters import Interpreter, interpreters
+from tools.release.interpreters import interpreters
 from tools.release.notes import release_notes
 from tools.release.sbom import metadata_of, sbom, sbom_name
 

@@ -1,42 +1,26 @@
 """The Pythons on which a release is tried."""
 
-import json
-import subprocess
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from shutil import which
+import os
+from collections.abc import Sequence
 
 from packaging.specifiers import SpecifierSet
 
+from tools.pythons.interpreters import Interpreter, NotPython, about, find
 from tools.release.failure import ReleaseFailure
 
-# Names on the PATH; the bound is far above any Python that exists.
-_NAMES = [f"python3.{minor}" for minor in range(8, 40)]
-
-_ABOUT = "import json, platform; print(json.dumps([platform.python_implementation(), \
-platform.python_version()]))"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interpreter:
-    """A Python on this machine."""
-
-    program: str
-    implementation: str
-    version: str
-
-    @property
-    def minor(self) -> str:
-        """Its minor version, such as 3.11."""
-        return ".".join(self.version.split(".")[:2])
+# The bound is far above any Python that exists.
+_MINORS = [f"3.{minor}" for minor in range(8, 40)]
 
 
 def interpreters(programs: Sequence[str], *, supported: str) -> list[Interpreter]:
-    """Each of ``programs`` that runs, or those on the PATH; only ``supported`` versions.
+    """Each of ``programs`` that runs, or those on this machine; only ``supported`` versions.
 
     ``supported`` is a ``requires-python``. The oldest version is first.
     """
-    found = [about(program) for program in programs] if programs else [*_on_path()]
+    if programs:
+        found = [_named(program) for program in programs]
+    else:
+        found = [*find(_MINORS, environ=os.environ).values()]
     allowed = SpecifierSet(supported)
     unfit = [each for each in found if each.version not in allowed]
     if programs and unfit:
@@ -54,25 +38,8 @@ def interpreters(programs: Sequence[str], *, supported: str) -> list[Interpreter
     return sorted(fit.values(), key=lambda each: int(each.minor.partition(".")[2]))
 
 
-def about(program: str) -> Interpreter:
-    """Ask a Python for its version."""
+def _named(program: str) -> Interpreter:
     try:
-        finished = subprocess.run([program, "-c", _ABOUT], check=True, capture_output=True)
-        implementation, version = json.loads(finished.stdout)
-    except (OSError, subprocess.CalledProcessError, ValueError) as caught:
-        raise ReleaseFailure(
-            problem=f"{program} does not run as a Python: {caught}",
-            what_now="Leave it out of PYTHONS.",
-        ) from caught
-    return Interpreter(program=program, implementation=implementation, version=version)
-
-
-def _on_path() -> Iterator[Interpreter]:
-    for name in _NAMES:
-        program = which(name)
-        if program is None:
-            continue
-        try:
-            yield about(program)
-        except ReleaseFailure:  # pyenv has programs for versions that are not selected
-            continue
+        return about(program)
+    except NotPython as error:
+        raise ReleaseFailure(problem=str(error), what_now="Leave it out of PYTHONS.") from error

@@ -182,6 +182,8 @@ def test_a_python_on_the_path_is_found_once(
     broken.write_text("#!/bin/false\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
+    for variable in ("PYENV_ROOT", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
 
     (found,) = interpreters([], supported=">=3.11")
 
