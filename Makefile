@@ -42,7 +42,7 @@ endef
 # The benchmark programs for other libraries are not listed: their imports are in another virtual
 # environment.
 CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.py bench/cluster_runs.py bench/harness bench/measures bench/instructions)
-PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation examples docs/code)
+PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/recorded examples docs/code)
 # pyproject.toml explains the markers.
 CHECK_TESTS = tests/architecture tests/docs tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
 # With FLAKY_TESTS=FILE, failed tests run once more, alone. FILE lists the tests that then pass.
@@ -59,7 +59,7 @@ PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test test-pythons docs fuzz control-plane test-real test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
+.PHONY: help install check test test-pythons docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -120,9 +120,13 @@ control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller
 
 # These tests wait for servers half of the time. The slowest files have the fewest tests, so an order by
 # number of tests would run them last, one after the other.
-test-real: $(DOCS) control-plane $(FOREIGN_READY) ## run the tests against a real kube-apiserver
+test-real: $(DOCS) control-plane $(FOREIGN_READY) ## run the tests against a real kube-apiserver, verify the recordings
 	$(BIN)/python -m tests.real.foreign.go_programs
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 --real-answers verify tests/real tests/recorded
+
+# Run it again: the recordings of the same server have the same bytes.
+record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
+	$(PYTEST) -n 2 --dist loadfile --real-answers record tests/recorded
 
 test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, suites of other projects
 	$(BIN)/python -m tests.real.foreign.go_programs

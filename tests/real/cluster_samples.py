@@ -3,12 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding
-from cryptography.x509.oid import NameOID
-
 from steersman.kinds import (
     Resource,
     admissionregistration_v1,
@@ -34,6 +28,17 @@ FULL_SECOND = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 LABELS = {"app": "sample"}
 NOTHING = meta_v1.LabelSelector(match_labels={"sample.example.com/matches": "nothing"})
+
+# A constant, because each signature differs. The common name is "sample".
+SIGNING_REQUEST = b"""\
+-----BEGIN CERTIFICATE REQUEST-----
+MIHMMHMCAQAwETEPMA0GA1UEAwwGc2FtcGxlMFkwEwYHKoZIzj0CAQYIKoZIzj0D
+AQcDQgAEYp8YKXTm5YUP20MtAfo/xTMEsaVSlp6oSxSTKM9OBN9t7CL0ta3SFiKe
+1b2QYU+Drzx0zE5rMDU2akOKhJSjMKAAMAoGCCqGSM49BAMCA0kAMEYCIQC81JbV
+EYK06eLwlbURBilhzF7XOZi2hVfkrtoh06A1VwIhAPNfy45eihtablamAA68tXrt
+k3F/fShb/NM70t6aVAOw
+-----END CERTIFICATE REQUEST-----
+"""
 
 
 def permissions(
@@ -65,19 +70,11 @@ def permissions(
     yield certificates_v1.CertificateSigningRequest(
         metadata=cluster_scoped,
         spec=certificates_v1.CertificateSigningRequestSpec(
-            request=_signing_request(),
+            request=SIGNING_REQUEST,
             signer_name="example.com/sample",
             usages=("client auth",),
             expiration_seconds=3600,
         ),
-    )
-
-
-def _signing_request() -> bytes:
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "sample")])
-    request = x509.CertificateSigningRequestBuilder().subject_name(name)
-    return request.sign(ec.generate_private_key(ec.SECP256R1()), SHA256()).public_bytes(
-        Encoding.PEM
     )
 
 

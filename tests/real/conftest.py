@@ -32,7 +32,6 @@ REAL_ONLY = frozenset(
     (
         "test_admission_policies",
         "test_admission_webhooks",
-        "test_builtin_rules",
         "test_control_plane",
         "test_decoding_rules",
         "test_demo",
@@ -43,7 +42,6 @@ REAL_ONLY = frozenset(
         "test_openapi",
         "test_overload",
         "test_patches",
-        "test_pod_rules",
         "test_propagation",
         "test_selector_grammar",
         "test_structural_schemas",

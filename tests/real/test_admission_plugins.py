@@ -7,11 +7,11 @@ from typing import TypeAlias
 import pytest
 
 from steersman.clock import SystemClock
-from tests.real.builtin_rules.cases import Object, merged
-from tests.real.builtin_rules.plugin_scenarios import Scenario, scenarios
 from tests.real.differential.embedded import embedded
 from tests.real.differential.scenario import Server
 from tests.real.differential.servers import real
+from tests.recorded.builtin_rules.cases import Object, merged
+from tests.recorded.builtin_rules.plugin_scenarios import Scenario, scenarios
 
 pytestmark = pytest.mark.timeout(60)
 RANDOM_METADATA = ("uid", "resourceVersion", "creationTimestamp", "managedFields")

@@ -17,11 +17,11 @@ import yaml
 
 from steersman.clock import SystemClock
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from tests.real.builtin_rules.cases import Object
-from tests.real.builtin_rules.mutations import mutations
 from tests.real.differential.embedded import embedded
 from tests.real.differential.scenario import Server
 from tests.real.differential.servers import real
+from tests.recorded.builtin_rules.cases import Object
+from tests.recorded.builtin_rules.mutations import mutations
 
 pytestmark = pytest.mark.timeout(120)
 NAMESPACE: Final = "mutations"
@@ -55,7 +55,9 @@ class MutationRequest(NamedTuple):
 
 
 def rich_objects() -> Iterator[Object]:
-    for file in sorted((Path(__file__).parent / "builtin_rules" / "rich").glob("*.yaml")):
+    for file in sorted(
+        (Path(__file__).parents[1] / "recorded" / "builtin_rules" / "rich").glob("*.yaml")
+    ):
         yield from yaml.safe_load_all(file.read_text().replace("NAMESPACE", NAMESPACE))
 
 

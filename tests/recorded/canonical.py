@@ -77,10 +77,10 @@ class Replacements:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        # An address can be the start of another.
+        # An address can be the start of another, or of a network.
         longest_first = sorted(self.texts, key=len, reverse=True)
         every = "|".join(map(re.escape, longest_first))
-        return re.compile(f"(?<![0-9A-Za-z.])(?:{every})(?![0-9A-Za-z])")
+        return re.compile(f"(?<![0-9A-Za-z.])(?:{every})(?![0-9A-Za-z]|/[0-9])")
 
 
 def replacements_for(

@@ -131,20 +131,28 @@ class _Scope:
         self.exchanges: list[Exchange] = []
         self._recorded = recorded
         self._position = 0
+        self._problem = ""
 
     def replay(self, request: RecordedRequest) -> HttpResponse:
         """The recorded response to the next request."""
+        # A case that cleans up after an error shows the first error.
+        self._problem = self._problem or self._difference(request)
+        if self._problem:
+            raise RecordingError(self._problem)
+        self._position += 1
+        return self._recorded[self._position - 1].response
+
+    def _difference(self, request: RecordedRequest) -> str:
         sent = f"{request.method} {request.path}"
         if self._position == len(self._recorded):
-            raise RecordingError(f"{self.name!r} sends a request that is not recorded: {sent}")
-        recorded = self._recorded[self._position]
-        if recorded.request != request:
-            raise RecordingError(
-                f"{self.name!r} has changed: its request {self._position + 1} is {sent}"
-                f"\n{request}, and the recording has\n{recorded.request}"
-            )
-        self._position += 1
-        return recorded.response
+            return f"{self.name!r} sends a request that is not recorded: {sent}"
+        recorded = self._recorded[self._position].request
+        if recorded == request:
+            return ""
+        return (
+            f"{self.name!r} has changed: its request {self._position + 1} is {sent}"
+            f"\n{request}, and the recording has\n{recorded}"
+        )
 
     def end(self) -> None:
         """Fail if the recording has more requests."""
@@ -182,6 +190,11 @@ class RecordedCaller:
     ) -> HttpResponse:
         """Send a request with ``body``, if any; as ``HttpCaller.call``."""
         return self.call_until(lambda _: True, method, path, body, sends=sends, accept=accept)
+
+    def send(self, method: str, path: str, body: object = None, *, sends: str = JSON) -> None:
+        """Send a request whose response does not matter: it is not recorded."""
+        if self._live is not None:
+            self._live.call(method, path, body, sends=sends)
 
     def call_until(
         self,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.real.builtin_rules.pod_cases import container, volume
+from tests.recorded.builtin_rules.pod_cases import container, volume
 
 
 def mount(*mounts: Any, **fields: Any) -> dict[str, Any]:

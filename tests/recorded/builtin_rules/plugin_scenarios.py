@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tests.real.builtin_rules.cases import Object
+from tests.recorded.builtin_rules.cases import Object
 
 CORE: Final = "/api/v1/namespaces/{namespace}"
 STORAGE: Final = "/apis/storage.k8s.io/v1/storageclasses"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tests.real.builtin_rules.cases import HERE, Case, Object
+from tests.recorded.builtin_rules.cases import HERE, Case, Object
 
 MOMENT = "2026-01-02T03:04:05.678901Z"
 LONG = "x" * 129

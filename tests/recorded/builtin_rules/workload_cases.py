@@ -2,8 +2,14 @@
 
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case, Object
-from tests.real.builtin_rules.pod_cases import CONTAINER, GONE, LABELLED, expression, with_changes
+from tests.recorded.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.pod_cases import (
+    CONTAINER,
+    GONE,
+    LABELLED,
+    expression,
+    with_changes,
+)
 
 LONG = "a" * 64
 TEMPLATE: Object = {

@@ -3,7 +3,7 @@
 import copy
 from typing import Any
 
-from tests.real.builtin_rules.cases import Object
+from tests.recorded.builtin_rules.cases import Object
 
 GONE = object()  # as a value: remove the field
 CONTAINER = {"name": "app", "image": "registry.example/app:1"}

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case
-from tests.real.builtin_rules.pod_cases import (
+from tests.recorded.builtin_rules.cases import Case
+from tests.recorded.builtin_rules.pod_cases import (
     CONTAINER,
     CONTAINERS,
     GONE,
@@ -20,7 +20,7 @@ from tests.real.builtin_rules.pod_cases import (
     volume,
     with_changes,
 )
-from tests.real.builtin_rules.pod_volume_cases import VOLUMES
+from tests.recorded.builtin_rules.pod_volume_cases import VOLUMES
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/app"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.cases import Case, Object
 
 PORT: Object = {"port": 80}
 

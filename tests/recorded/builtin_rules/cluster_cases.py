@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.cases import Case, Object
 
 ADMISSION = "admissionregistration.k8s.io/v1"
 DEVICES = "resource.k8s.io/v1"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Final, TypeAlias
 
-from tests.real.builtin_rules.cases import Object
+from tests.recorded.builtin_rules.cases import Object
 
 Path: TypeAlias = tuple[str | int, ...]
 

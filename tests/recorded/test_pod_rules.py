@@ -11,14 +11,14 @@ import pytest
 from steersman.units import parse_time
 from steersman_cluster.apiserver.builtin.pods.pods import bound, check_binding, eviction_options
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.testing import RealControlPlane, fresh_namespace
-from steersman_cluster.testing.calls import HttpCaller, HttpResponse
-from tests.real.builtin_rules.cases import Case, Object, merged
-from tests.real.builtin_rules.job_cases import job_cases, job_change_cases
-from tests.real.builtin_rules.pod_cases import POD
-from tests.real.builtin_rules.pod_change_cases import GATED, change_cases
-from tests.real.builtin_rules.pod_spec_cases import pod_cases
-from tests.real.builtin_rules.workload_cases import workload_cases
+from steersman_cluster.testing.calls import HttpResponse
+from tests.recorded.builtin_rules.cases import Case, Object, merged
+from tests.recorded.builtin_rules.job_cases import job_cases, job_change_cases
+from tests.recorded.builtin_rules.pod_cases import POD
+from tests.recorded.builtin_rules.pod_change_cases import GATED, change_cases
+from tests.recorded.builtin_rules.pod_spec_cases import pod_cases
+from tests.recorded.builtin_rules.workload_cases import workload_cases
+from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 OF_THE_REQUEST = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
@@ -27,21 +27,21 @@ UID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
-    with control_plane.caller() as api:
+def api(real: ModuleRecording) -> Iterator[RecordedCaller]:
+    with real.caller() as api:
         yield api
 
 
 @pytest.fixture(scope="module")
-def case_namespace(control_plane: RealControlPlane) -> Iterator[str]:
-    """A namespace for all cases."""
-    with fresh_namespace(control_plane) as name:
+def case_namespace(real: ModuleRecording) -> Iterator[str]:
+    """One namespace for all cases: no case changes it."""
+    with real.namespace() as name:
         yield name
 
 
 @pytest.mark.parametrize("case", [*pod_cases(), *workload_cases(), *job_cases()], ids=str)
 def test_a_new_object_is_defaulted_or_rejected_as_by_the_real_server(
-    case: Case, api: HttpCaller, case_namespace: str
+    case: Case, api: RecordedCaller, case_namespace: str
 ) -> None:
     real = api.call("POST", f"{collection(case, case_namespace)}?dryRun=All", case.body)
 
@@ -54,7 +54,7 @@ def test_a_new_object_is_defaulted_or_rejected_as_by_the_real_server(
 
 @pytest.mark.parametrize("case", [*change_cases(), *job_change_cases()], ids=str)
 def test_an_update_is_defaulted_or_rejected_as_by_the_real_server(
-    case: Case, api: HttpCaller, case_namespace: str
+    case: Case, api: RecordedCaller, case_namespace: str
 ) -> None:
     path = f"{collection(case, case_namespace)}/{case.body['metadata']['name']}"
     old: Object = created(api.call("POST", collection(case, case_namespace), case.body))
@@ -62,7 +62,7 @@ def test_an_update_is_defaulted_or_rejected_as_by_the_real_server(
 
     put_at = f"{path}/{case.subresource}" if case.subresource else path
     real = api.call("PUT", f"{put_at}?dryRun=All", sent)
-    api.call("DELETE", f"{path}?{IMMEDIATELY}")
+    api.send("DELETE", f"{path}?{IMMEDIATELY}")
 
     assert comparable(embedded_update(case, sent, old, case_namespace)) == comparable(real.json())
 
@@ -89,7 +89,7 @@ def test_an_update_is_defaulted_or_rejected_as_by_the_real_server(
     ids=["once", "twice", "nowhere", "unknown", "of another name", "with more", "at gates"],
 )
 def test_a_binding_changes_a_pod_as_on_the_real_server(
-    pod: Object, bindings: list[Object], api: HttpCaller, case_namespace: str
+    pod: Object, bindings: list[Object], api: RecordedCaller, case_namespace: str
 ) -> None:
     pods = f"/api/v1/namespaces/{case_namespace}/pods"
     embedded = real = created(api.call("POST", pods, pod))
@@ -105,19 +105,19 @@ def test_a_binding_changes_a_pod_as_on_the_real_server(
             embedded = bound(embedded, binding, node=None, now=binding_time(real))
         except StatusError as error:
             rejected = error.status()
-    api.call("DELETE", f"{pods}/one?{IMMEDIATELY}")
+    api.send("DELETE", f"{pods}/one?{IMMEDIATELY}")
 
     assert comparable(embedded) == comparable(real)
     assert rejected == (response if response["status"] == "Failure" else {})
 
 
-def test_an_eviction_of_another_name_is_rejected(api: HttpCaller, case_namespace: str) -> None:
+def test_an_eviction_of_another_name_is_rejected(api: RecordedCaller, case_namespace: str) -> None:
     pods = f"/api/v1/namespaces/{case_namespace}/pods"
     eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "two"}}
     created(api.call("POST", pods, POD))
 
     real = api.call("POST", f"{pods}/one/eviction", eviction).json()
-    api.call("DELETE", f"{pods}/one?{IMMEDIATELY}")
+    api.send("DELETE", f"{pods}/one?{IMMEDIATELY}")
 
     with pytest.raises(StatusError) as rejected:
         eviction_options(eviction, "one")

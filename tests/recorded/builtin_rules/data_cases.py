@@ -4,7 +4,7 @@ from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.cases import Case, Object
 
 HALF_A_MEGABYTE = 512 * 1024
 

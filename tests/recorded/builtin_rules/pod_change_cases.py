@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tests.real.builtin_rules.cases import Case, Object
-from tests.real.builtin_rules.pod_cases import CONTAINER, POD, with_changes
-from tests.real.builtin_rules.workload_cases import (
+from tests.recorded.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.pod_cases import CONTAINER, POD, with_changes
+from tests.recorded.builtin_rules.workload_cases import (
     CONTROLLER,
     CRON_JOB,
     DAEMON_SET,

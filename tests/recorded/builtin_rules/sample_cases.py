@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 
 from steersman.kinds import Codec
-from tests.real.builtin_rules.cases import HERE, Case
 from tests.real.samples import samples
+from tests.recorded.builtin_rules.cases import HERE, Case
 
 
 def sample_cases() -> Iterator[Case]:

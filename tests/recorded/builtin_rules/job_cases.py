@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from tests.real.builtin_rules.cases import Case, Object
-from tests.real.builtin_rules.pod_cases import CONTAINER, with_changes
-from tests.real.builtin_rules.workload_cases import CRON_JOB, JOB
+from tests.recorded.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.pod_cases import CONTAINER, with_changes
+from tests.recorded.builtin_rules.workload_cases import CRON_JOB, JOB
 
 INDEXED: Final = with_changes(
     JOB,
