@@ -5,8 +5,9 @@ Before a page is read, some of its blocks are filled in, as Markdown:
 - ``{include} FILE`` with another page, such as the README of an example. Relative links in it are
   rewritten.
 - ``{command-help}`` with the help of every command.
+- ``{error-index} NAME`` with the explanations of the errors of a package.
 - ``{package} NAME`` with all public names of a package, for autodoc.
-- ``{front-door}`` with a table of the names in ``steersman``, each with a link to its page.
+- ``{public-names}`` with a table of the names in ``steersman``, each with a link to its page.
 
 Docstrings are plain text with drawings, and those of packages have four headings. They are
 converted to reStructuredText.
@@ -33,11 +34,14 @@ from sphinx.application import Sphinx
 
 import steersman
 from steersman.cli.commands import steersman as command_line
+from steersman.errors.explanation import explanations_in
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
-BLOCK = re.compile(r"^```\{(include|command-help|package|front-door)\} ?(.*)\n```$", re.MULTILINE)
+BLOCK = re.compile(
+    r"^```\{(include|command-help|error-index|package|public-names)\} ?(.*)\n```$", re.MULTILINE
+)
 LINK = re.compile(r"\[([^\]]+)\]\(([^)#:]+)(#[^)]*)?\)")
 
 HEADING = re.compile(r"(Takes|Gives|Promises|Never):\s+(.*)")
@@ -54,9 +58,10 @@ def filled(text: str, page: Path) -> str:
     """The text of a page, with its blocks filled in."""
     fillers: dict[str, Callable[[str], str]] = {
         "include": partial(_include, page=page),
+        "error-index": _error_index,
         "package": lambda name: "\n".join(_package(import_module(name))),
         "command-help": lambda _: "\n".join(_help(command_line, "steersman", None)),
-        "front-door": lambda _: "\n".join(_front_door()),
+        "public-names": lambda _: "\n".join(_public_names()),
     }
     return BLOCK.sub(lambda block: fillers[block[1]](block[2]), text)
 
@@ -105,7 +110,11 @@ def _help(command: click.Command, name: str, parent: click.Context | None) -> It
                 yield from _help(below, each, context)
 
 
-def _front_door() -> Iterator[str]:
+def _error_index(package: str) -> str:
+    return "\n\n".join(map(str, explanations_in(package).values()))
+
+
+def _public_names() -> Iterator[str]:
     yield from ("| name | what it is |", "|---|---|")
     for name in steersman.__all__:
         thing = getattr(steersman, name)
@@ -180,15 +189,15 @@ def _address(name: str) -> str:
     thing = getattr(steersman, name)
     if isinstance(thing, ModuleType):
         return thing.__name__
-    for door, package in _doors().items():
+    for path, package in _packages().items():
         has_it = name in getattr(package, "__all__", vars(package))
         if has_it and getattr(package, name) is thing and not is_elsewhere(package, name):
-            return f"{door}.{name}"
-    raise LookupError(f"steersman.{name} is behind none of the doors")
+            return f"{path}.{name}"
+    raise LookupError(f"steersman.{name} is in no package")
 
 
 @cache
-def _doors() -> dict[str, ModuleType]:
+def _packages() -> dict[str, ModuleType]:
     """All packages, and modules that are documented like one, by name."""
     names = [f"steersman.{each.name}" for each in iter_modules(steersman.__path__)]
     return {name: import_module(name) for name in names if not name.endswith("__main__")}
@@ -260,9 +269,9 @@ def _document(
     lines[:] = as_rst(lines)
 
 
-def _open_the_doors(_app: Sphinx) -> None:
+def _load_all_names(_app: Sphinx) -> None:
     # Most packages load their names on demand; autodoc needs them all.
-    for package in _doors().values():
+    for package in _packages().values():
         for name in getattr(package, "__all__", ()):
             setattr(package, name, getattr(package, name))
 
@@ -285,7 +294,7 @@ def _end_with_the_last_line(_app: Sphinx, page: Any) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the extension with Sphinx."""
-    app.connect("builder-inited", _open_the_doors)
+    app.connect("builder-inited", _load_all_names)
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", _document)
     app.connect("doctree-read", _leave_python_alone)

@@ -17,7 +17,16 @@ DOCS = ROOT / "docs"
 PAGES = pages()
 
 # Blocks without code of their own; tools/pages.py fills in some of them.
-DIRECTIVES = {"command-help", "front-door", "include", "note", "package", "toctree", "warning"}
+DIRECTIVES = {
+    "command-help",
+    "error-index",
+    "include",
+    "note",
+    "package",
+    "public-names",
+    "toctree",
+    "warning",
+}
 
 # Tests beside these files run them, or compare them with the output of a terminal.
 TESTED = (ROOT / "examples", ROOT / "tests", DOCS / "captures")

@@ -29,7 +29,7 @@ def test_the_help_of_every_command_has_a_heading() -> None:
 
 @pytest.mark.timeout(20)  # all packages are loaded
 def test_each_public_name_links_to_its_package() -> None:
-    text = filled("```{front-door}\n```", HERE)
+    text = filled("```{public-names}\n```", HERE)
 
     assert "| {py:obj}`Controller <steersman.controller.Controller>` | " in text
     assert "| {py:mod}`recipes <steersman.kinds.recipes>` | " in text

@@ -44,7 +44,9 @@ def test_generated_files_are_up_to_date_until_the_types_change(made: Path) -> No
     assert (fresh.returncode, fresh.stderr) == (0, "all generated files are up to date\n")
     assert stale.returncode == 1
     assert stale.stderr.startswith("steersman: deploy/crd/appservices.app.example.com.yaml is out")
-    assert stale.stderr.endswith("Run `steersman generate`, and commit the files.\n")
+    assert stale.stderr.endswith(
+        "Run `steersman generate`, and commit the files.\nsee: steersman explain OutOfDate\n"
+    )
 
 
 def test_a_generated_file_that_was_edited_is_kept_and_shown_as_a_diff(made: Path) -> None:
@@ -117,7 +119,8 @@ def test_an_invalid_schema_is_reported_with_its_field_and_nothing_is_written(
 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "spec.size" in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert refused.stderr.endswith("\nsee: steersman explain CannotBeACrd\n")
+    assert refused.stderr.count("\n") == 2
 
 
 def test_models_are_generated_from_a_definition(operator: Path) -> None:

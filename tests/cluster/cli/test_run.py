@@ -66,6 +66,7 @@ def test_the_error_for_an_unknown_kind_says_what_to_do(home: Path) -> None:
     assert finished.stderr == (
         "steersman: the API server does not serve app.example.com/v1 Setting. Run it with"
         " --install-crds, or apply the output of `steersman generate crd`.\n"
+        "see: steersman explain ManagerFailed\n"
     )
 
 
@@ -89,6 +90,7 @@ manager = sm.Manager(controllers=[controller, anvils])
         "steersman: the API server does not serve app.example.com/v1 Setting, acme.io/v1 Anvil."
         " First install the CRDs of acme.io/v1 Anvil, or correct group and version;"
         " --install-crds installs the others.\n"
+        "see: steersman explain ManagerFailed\n"
     )
 
 
@@ -117,11 +119,13 @@ def test_the_error_for_an_unreachable_cluster_says_what_to_do(home: Path) -> Non
     finished = steersman("run", "operator.py", "--kubeconfig=kubeconfig", directory=home)
 
     assert finished.returncode == 1
-    assert finished.stderr.count("\n") == 1
+    assert finished.stderr.count("\n") == 2
     assert finished.stderr.startswith(
         "steersman: https://127.0.0.1:1, the API server of context a of"
     )
-    assert finished.stderr.endswith("`steersman cluster up` starts one.\n")
+    assert finished.stderr.endswith(
+        "`steersman cluster up` starts one.\nsee: steersman explain ManagerFailed\n"
+    )
 
 
 def test_invalid_settings_exit_with_status_2(home: Path) -> None:
@@ -168,6 +172,7 @@ def test_the_error_for_a_missing_definition_says_what_to_do(home: Path) -> None:
     assert finished.stderr == (
         "steersman: widgets is not a CustomResourceDefinition: the cluster contains no definition"
         " with this name. Use plural and group, as in `kubectl get crd`: widgets.example.com\n"
+        "see: steersman explain BadDefinition\n"
     )
 
 

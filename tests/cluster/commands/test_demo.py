@@ -138,6 +138,7 @@ def test_the_error_for_an_unknown_example_lists_the_available_ones(tmp_path: Pat
     assert finished.stderr == (
         "steersman: the example apservice does not exist; the most similar name is appservice."
         f" Choose one of {', '.join(PROJECTS)}.\n"
+        "see: steersman explain UnknownExample\n"
     )
 
 

@@ -305,6 +305,7 @@ def test_an_operator_that_is_not_running_at_the_time_limit_is_a_failure(home: Pa
     assert finished.returncode == 1
     assert finished.stderr.endswith(
         "steersman: operator.py does not run. Correct the error above.\n"
+        "see: steersman explain ManagerFailed\n"
     )
 
 

@@ -59,6 +59,7 @@ def test_the_list_of_commands_is_complete() -> None:
         "create controller",
         "demo",
         "dev",
+        "explain",
         "generate",
         "generate bundle",
         "generate chart",

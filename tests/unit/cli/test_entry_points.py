@@ -65,7 +65,8 @@ def test_help_lists_the_commands_of_all_distributions_in_order_of_first_use(
     install("greeter", command="greet", value="greeter_of_help:greet", source=COMMAND)
 
     assert names_in_help() == [
-        *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
+        *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "explain"),
+        "completion",
         "greet",
     ]
     assert completion_candidates() == names_in_help()
@@ -97,7 +98,15 @@ def test_the_error_for_a_command_that_is_not_installed_says_what_to_install(
 
 @pytest.mark.usefixtures("nothing_installed")
 def test_help_and_completion_omit_commands_that_are_not_installed() -> None:
-    assert names_in_help() == ["init", "create", "generate", "run", "upgrade", "completion"]
+    assert names_in_help() == [
+        "init",
+        "create",
+        "generate",
+        "run",
+        "upgrade",
+        "explain",
+        "completion",
+    ]
     assert completion_candidates() == names_in_help()
 
 

@@ -67,7 +67,8 @@ SteersmanError
 
 An invalid class statement or call is a ``TypeError`` or ``ValueError``, as everywhere in Python.
 
-A message states what failed, why, and what to do.
+A message states what failed, why, and what to do. ``steersman explain NAME`` prints the cause and
+the fix of an error in more words; ``explanations()`` returns them.
 
 Takes:     the facts, as keywords
 Gives:     exceptions with the facts as attributes, and a one-sentence message
@@ -76,6 +77,7 @@ Never:     contains a secret: values from credentials or from the data of a Secr
 """
 
 from steersman.errors.exits import AUTHOR_ERRORS, ExitRaised, failure_of
+from steersman.errors.explanation import Explanation, explanations
 from steersman.errors.project import (
     BadDefinition,
     BadProjectSetting,
@@ -181,6 +183,7 @@ __all__ = [
     "EndlessList",
     "ExitRaised",
     "Expired",
+    "Explanation",
     "Forbidden",
     "Invalid",
     "InvalidObject",
@@ -218,5 +221,6 @@ __all__ = [
     "UnknownKind",
     "Unreachable",
     "WaitTimeout",
+    "explanations",
     "failure_of",
 ]

@@ -25,6 +25,7 @@ _MODULES: Final = MappingProxyType(
         "generate": ("generate", "generate"),
         "run": ("run", "run"),
         "upgrade": ("project", "upgrade"),
+        "explain": ("explain", "explain"),
         "completion": ("completion", "completion"),
     }
 )
@@ -38,7 +39,8 @@ _IN_CLUSTER: Final = frozenset(("cluster", "demo", "dev"))
 
 # In the order of first use; other commands follow.
 _ORDER: Final = (
-    *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "completion"),
+    *("init", "create", "generate", "dev", "run", "demo", "cluster", "upgrade", "explain"),
+    "completion",
 )
 
 
