@@ -132,13 +132,14 @@ def _extras(about: Message) -> set[str]:
 
 def _licenses(about: Any) -> list[dict[str, Any]]:
     """The licenses that the metadata declares: an expression, or else names."""
-    if about["License-Expression"]:
-        return [{"expression": about["License-Expression"]}]
+    # From Python 3.15 on, metadata["License"] fails if there is none.
+    if expression := about.get("License-Expression"):
+        return [{"expression": expression}]
     return [{"license": {"name": name}} for name in _license_names(about)]
 
 
 def _license_names(about: Any) -> Iterator[str]:
-    written = about["License"]
+    written = about.get("License")
     # Some packages have the whole text of the license there.
     if written and "\n" not in written:
         yield written

@@ -96,3 +96,16 @@ def test_the_outer_loop_is_restored_afterwards() -> None:
 
     with asyncio.Runner() as runner:
         assert runner.run(outer())
+
+
+async def test_the_current_task_of_the_outer_loop_is_the_same_afterwards() -> None:
+    outer = asyncio.current_task()
+
+    async def main() -> "asyncio.Task[object] | None":
+        await asyncio.sleep(1)  # noqa: TID251
+        return asyncio.current_task()
+
+    inner = run_nested(main())
+
+    assert inner is not outer
+    assert asyncio.current_task() is outer

@@ -1,5 +1,6 @@
 """Regular expressions in Go syntax."""
 
+from importlib.util import find_spec
 from random import Random
 
 import pytest
@@ -11,6 +12,8 @@ from steersman_cluster.apiserver.schema.patterns import (
     compile_pattern,
     compiled,
 )
+
+needs_re2 = pytest.mark.skipif(find_spec("re2") is None, reason="google-re2 is not installed")
 
 ATOMS = ("a", "b", ".", "[a-c]", "[^b]", r"\d", r"\W", "(?i:A)", r"\bb", "$", "^", "é")
 REPEATS = ("", "", "*", "+", "?", "{2}", "{1,3}", "*?")
@@ -73,7 +76,7 @@ def test_a_pattern_does_not_match_what_go_does_not_match(pattern: str, text: str
         ("a**", "invalid nested repetition operator: `**`"),
         ("a*+", "invalid nested repetition operator: `*+`"),
         ("a{1001}", "invalid repeat count: `{1001}`"),
-        ("(a{1,1000}){1,2}", "invalid repeat count: `{1,2}`"),
+        pytest.param("(a{1,1000}){1,2}", "invalid repeat count: `{1,2}`", marks=needs_re2),
         ("(" * 1000, f"expression nests too deeply: `{'(' * 1000}`"),
         ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
         ("(?<!a)b", "invalid named capture: `(?<!a)b`"),
@@ -90,6 +93,7 @@ def test_an_invalid_pattern_is_rejected_with_the_message_of_go(pattern: str, why
     assert str(caught.value) == f"error parsing regexp: {why}"
 
 
+@needs_re2
 def test_matching_takes_linear_time() -> None:
     nested = compile_pattern("^(a+)+$")
     options = compile_pattern(f"^{'a?' * 40}{'a' * 40}$")
@@ -105,7 +109,7 @@ def test_matching_takes_linear_time() -> None:
     [
         ("b*", ["", "b", ""]),
         ("[äc]", ["ä", "c"]),
-        ("(?U)ä.+", ["äb"]),
+        pytest.param("(?U)ä.+", ["äb"], marks=needs_re2),
         ("x", []),
         ("(ä|äb)+$", []),
     ],
@@ -114,10 +118,12 @@ def test_a_finder_finds_the_same_matches_as_go(pattern: str, found: list[str]) -
     assert list(compile_finder(pattern)("äbc")) == found
 
 
+@needs_re2
 def test_finding_takes_linear_time() -> None:
     assert list(compile_finder("(a+)+$")("a" * 5000 + "!")) == []
 
 
+@needs_re2
 @pytest.mark.parametrize("seed", range(20))
 def test_all_engines_return_the_same_result(seed: int) -> None:
     rng = Random(seed)

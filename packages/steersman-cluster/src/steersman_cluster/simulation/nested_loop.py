@@ -1,7 +1,7 @@
 """Runs a virtual loop inside a running event loop, for a simulation in a coroutine test."""
 
 import gc
-from asyncio import events
+from asyncio import current_task, events, tasks
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
@@ -26,6 +26,10 @@ def run_nested(main: Coroutine[Any, Any, T]) -> T:
 
 def _run(main: Coroutine[Any, Any, T]) -> T:
     before = events._get_running_loop()
+    # From Python 3.14 on, a thread has one current task, not one for each loop.
+    current = None if before is None else current_task(before)
+    if before is not None and current is not None:
+        tasks._leave_task(before, current)
     events._set_running_loop(None)
     loop = VirtualLoop()
     try:
@@ -34,6 +38,8 @@ def _run(main: Coroutine[Any, Any, T]) -> T:
     finally:
         loop.close()
         events._set_running_loop(before)
+        if before is not None and current is not None:
+            tasks._enter_task(before, current)
 
 
 @contextmanager

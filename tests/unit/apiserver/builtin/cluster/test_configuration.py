@@ -82,7 +82,11 @@ def test_the_data_of_an_immutable_object_cannot_change(
         ("{x", "invalid character 'x' looking for beginning of object key string"),
         ("{} x", "invalid character 'x' after top-level value"),
         ("NaN", "invalid character 'N' looking for beginning of value"),
-        ("[" * 20000, "exceeded max depth"),
+        ("[" * 20000, "invalid character '[' exceeded max depth"),
+        (
+            "[" * 9000 + "]" * 9000,
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
         ("9" * 5000, "json: cannot unmarshal number into Go value of type map[string]interface {}"),
         ("[]", "json: cannot unmarshal array into Go value of type map[string]interface {}"),
     ],

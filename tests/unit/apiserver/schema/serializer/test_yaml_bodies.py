@@ -3,6 +3,7 @@
 from textwrap import dedent
 
 import pytest
+import yaml
 
 from steersman_cluster.apiserver.schema.serializer.yaml_bodies import BadYaml, parse_yaml
 
@@ -70,7 +71,13 @@ def test_the_later_of_a_number_key_and_an_equal_string_key_is_kept() -> None:
         ("[" * 300, "yaml: exceeded max depth of 200"),
     ],
 )
-def test_invalid_yaml_is_reported_with_the_message_of_go(body: str, problem: str) -> None:
+@pytest.mark.parametrize("uses_libyaml", [True, False])
+def test_invalid_yaml_is_reported_with_the_message_of_go(
+    body: str, problem: str, uses_libyaml: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not uses_libyaml:
+        monkeypatch.delattr(yaml, "CSafeLoader", raising=False)
+
     with pytest.raises(BadYaml, match="yaml: ") as raised:
         parse_yaml(body.encode())
 

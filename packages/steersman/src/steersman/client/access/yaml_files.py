@@ -76,7 +76,7 @@ def _not_yaml(source: str, problem: str) -> ConfigError:
     )
 
 
-_Parser: TypeAlias = type[yaml.SafeLoader] | type[yaml.CSafeLoader]
+_Parser: TypeAlias = "type[yaml.SafeLoader] | type[yaml.CSafeLoader]"
 
 # The parser of libyaml, if PyYAML was built with it.
 _FASTEST: Final[_Parser] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -106,7 +106,7 @@ class _Reader:
     """
 
     def __init__(
-        self, events: yaml.SafeLoader | yaml.CSafeLoader, *, source: str, limits: YamlLimits
+        self, events: "yaml.SafeLoader | yaml.CSafeLoader", *, source: str, limits: YamlLimits
     ) -> None:
         self._events = events
         self._source = source

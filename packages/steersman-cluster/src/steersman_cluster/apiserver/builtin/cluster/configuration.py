@@ -14,6 +14,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
     too_long,
 )
+from steersman_cluster.apiserver.meta.go_json import BadSyntax, check_syntax
 from steersman_cluster.apiserver.meta.go_messages import cannot_unmarshal
 from steersman_cluster.apiserver.meta.name_validation import config_key, subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, name_and_namespace
@@ -30,17 +31,6 @@ _KEYS_OF_TYPE = {
     TLS: ("tls.crt", "tls.key"),
 }
 _JSON_SECRET_TYPES = ("kubernetes.io/dockercfg", "kubernetes.io/dockerconfigjson")
-
-# Go's message for each message of Python's parser.
-_GO_MESSAGES = {
-    "Expecting value": "looking for beginning of value",
-    "Expecting property name enclosed in double quotes": (
-        "looking for beginning of object key string"
-    ),
-    "Expecting ':' delimiter": "after object key",
-    "Expecting ',' delimiter": "after object key:value pair",
-    "Extra data": "after top-level value",
-}
 
 
 def _config_map_errors(config: Object) -> list[FieldError]:
@@ -90,25 +80,17 @@ def _type_errors(secret: Object, data: Mapping[str, str]) -> Iterator[FieldError
 
 def _object_problem(written: bytes) -> str | None:
     """Return Go's message for bytes that are not a JSON object; None if they are one."""
-    text = written.decode("latin-1")  # Go scans bytes; in Latin-1, each byte is one character
     try:
-        # Integers are parsed as floats, because int() rejects thousands of digits. The numbers are
-        # not used.
-        found = json.loads(text, parse_int=float, parse_constant=_not_json)
-    except RecursionError:
-        return "exceeded max depth"
-    except json.JSONDecodeError as error:
-        if error.pos >= len(text) or error.msg.startswith("Unterminated"):
-            return "unexpected end of JSON input"
-        words = _GO_MESSAGES.get(error.msg, "in string literal")
-        return f"invalid character '{text[error.pos]}' {words}"
-    if found is None or isinstance(found, dict):
+        check_syntax(written)
+    except BadSyntax as error:
+        return str(error)
+    start = written.lstrip()[:1]
+    if start in (b"{", b"n"):  # an object, or null
         return None
+    # The content of an array is not shown, and could be too deep for Python. Integers are parsed as
+    # floats, because int() rejects thousands of digits.
+    found = [] if start == b"[" else json.loads(written.decode("latin-1"), parse_int=float)
     return cannot_unmarshal(found, "value of type map[string]interface {}")
-
-
-def _not_json(constant: str) -> None:
-    raise json.JSONDecodeError("Expecting value", constant, 0)
 
 
 def _config_map_change_errors(config: Object, old: Object) -> list[FieldError]:

@@ -7,6 +7,7 @@ the library lacks.
 
 import re
 import struct
+import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib import import_module
@@ -17,6 +18,8 @@ from steersman_cluster.apiserver.cel.compiler.macros import MacroExpansion
 from steersman_cluster.apiserver.cel.errors import Issue, NotCompiled, shown_issues
 from steersman_cluster.apiserver.cel.values import Uint
 from steersman_cluster.apiserver.meta import status_errors
+
+_NO_BUILD = "it has no build for Python 3.15, so use Python 3.14, or a kind without CEL rules"
 
 _COMPLAINT = re.compile(
     r"^(?:INVALID_ARGUMENT: )?ERROR: <input>:(\d+):(\d+): (.*?)(?: \[INVALID_ARGUMENT\]\Z)?$",
@@ -52,9 +55,11 @@ def _environment() -> Any:
         cel = import_module("cel_expr_python.cel")
         optional = import_module("cel_expr_python.ext.ext_optional")
     except ImportError:
+        # As in the environment marker of the requirement.
+        has_build = sys.version_info < (3, 15)
         raise status_errors.internal_error(
-            "expressions in CEL are read by the package cel-expr-python, which is not installed;"
-            " it comes with steersman[dev]"
+            "expressions in CEL are read by the package cel-expr-python, which is not installed; "
+            + ("it comes with steersman[dev]" if has_build else _NO_BUILD)
         ) from None
     return cel.NewEnv(variables={}, extensions=[optional.ExtOptional()])
 

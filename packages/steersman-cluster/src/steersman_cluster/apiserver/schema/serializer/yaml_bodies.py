@@ -55,9 +55,16 @@ def parse_yaml(body: bytes) -> Read:
         finally:
             events.dispose()
     except yaml.MarkedYAMLError as error:
-        raise BadYaml(f"yaml: {_where(error)}{error.problem}") from None
+        raise BadYaml(f"yaml: {_where(error)}{_reworded(error.problem or '')}") from None
     except (yaml.YAMLError, ValueError):
         raise BadYaml("yaml: control characters are not allowed") from None
+
+
+def _reworded(problem: str) -> str:
+    """Return the message of libyaml, which Go's parser has too, for one of PyYAML's own parser."""
+    if problem == "mapping values are not allowed here":
+        return "mapping values are not allowed in this context"
+    return re.sub("^found character .* that cannot", "found character that cannot", problem)
 
 
 def _where(error: yaml.MarkedYAMLError) -> str:
