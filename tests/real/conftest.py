@@ -33,18 +33,13 @@ REAL_ONLY = frozenset(
         "test_admission_policies",
         "test_admission_webhooks",
         "test_control_plane",
-        "test_decoding_rules",
         "test_demo",
         "test_discovery_documents",
-        "test_field_management",
         "test_generated_definitions",
         "test_logs",
         "test_openapi",
         "test_overload",
-        "test_patches",
         "test_propagation",
-        "test_selector_grammar",
-        "test_structural_schemas",
     )
 )
 

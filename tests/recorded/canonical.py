@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 from zlib import crc32
 
@@ -24,6 +24,10 @@ VERSION = "resourceVersion"
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?Z")
 _VERSION_IN_PATH = re.compile(r"(?<=resourceVersion=)\d+")
+# Errors of custom resources have a random order, and errors of an apply.
+_APPLY = "application/apply-patch+yaml"
+_CUSTOM = re.compile(r"/apis/[a-z0-9.]+\.example\.com/")
+_WITH_RANDOM_STATUS = ("CustomResourceDefinition", "SelfSubjectRulesReview")
 _PORTS = ("nodePort", "healthCheckNodePort")
 _ADDRESSES = ("clusterIP", "clusterIPs")
 
@@ -50,7 +54,7 @@ class Replacements:
         return replace(
             exchange,
             request=self.request(request),
-            content=self._value(exchange.content),
+            content=_in_order(self._value(exchange.content), request),
             warnings=tuple(map(self._text, exchange.warnings)),
         )
 
@@ -59,13 +63,15 @@ class Replacements:
         path = _VERSION_IN_PATH.sub(
             lambda found: self.versions.get(found[0], found[0]), request.path
         )
-        return replace(request, path=self._text(path), body=self._value(request.body))
+        body = _in_order(self._value(request.body), request)
+        return replace(request, path=self._text(path), body=body)
 
     def _value(self, value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             return {self._text(name): self._value(each, name) for name, each in value.items()}
         if isinstance(value, list):
-            return [self._value(each, key) for each in value]
+            items = [self._value(each, key) for each in value]
+            return sorted(items, key=_field_manager_order) if key == "managedFields" else items
         if isinstance(value, str):
             return self.versions.get(value, value) if key == VERSION else self._text(value)
         if key in _PORTS and isinstance(value, int):
@@ -80,7 +86,7 @@ class Replacements:
         # An address can be the start of another, or of a network.
         longest_first = sorted(self.texts, key=len, reverse=True)
         every = "|".join(map(re.escape, longest_first))
-        return re.compile(f"(?<![0-9A-Za-z.])(?:{every})(?![0-9A-Za-z]|/[0-9])")
+        return re.compile(f"(?<![0-9A-Za-z])(?:{every})(?![0-9A-Za-z]|/[0-9])")
 
 
 def replacements_for(
@@ -151,6 +157,43 @@ class _FoundValues:
     def _add(self, into: dict[Any, Any], value: Any, replacement: Any = None) -> None:
         if value not in self._skipped:
             into.setdefault(value, replacement)
+
+
+def _in_order(content: Any, request: RecordedRequest) -> Any:
+    """The content with lists in order that have a random order in kube-apiserver."""
+    body = content[1] if content is not None and content[0] == "json" else None
+    if not isinstance(body, dict):
+        return content
+    has_random_order = request.sends == _APPLY or _CUSTOM.match(request.path)
+    if body.get("kind") == "Status" and has_random_order:
+        return ["json", _with_sorted_causes(body)]
+    if body.get("kind") in _WITH_RANDOM_STATUS and "status" in body:
+        status = {
+            name: sorted(each, key=partial(json.dumps, sort_keys=True))
+            if isinstance(each, list)
+            else each
+            for name, each in body["status"].items()
+        }
+        return ["json", {**body, "status": status}]
+    return content
+
+
+def _with_sorted_causes(error: dict[str, Any]) -> dict[str, Any]:
+    details = error.get("details") or {}
+    causes = details.get("causes") or []
+    errors = [f"{each.get('field')}: {each.get('message')}" for each in causes]
+    message = error["message"].replace(", ".join(errors), ", ".join(sorted(errors)))
+    first, *rest = message.split("\n  ")
+    message = "\n  ".join((first, *sorted(rest)))
+    if causes:
+        details = {**details, "causes": sorted(causes, key=json.dumps)}
+    return {**error, "message": message, **({"details": details} if details else {})}
+
+
+def _field_manager_order(entry: Any) -> tuple[str, ...]:
+    """kube-apiserver's order. It depends on the times, which are in full seconds."""
+    names = ("operation", "time", "manager", "apiVersion", "subresource")
+    return tuple(str(entry.get(name) or "") for name in names) if isinstance(entry, dict) else ()
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

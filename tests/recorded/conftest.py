@@ -58,6 +58,13 @@ def real(
     recording.finish(_all_cases(request))
 
 
+@pytest.fixture
+def namespace(real: ModuleRecording) -> Iterator[str]:
+    """The name of a namespace of the real server, which is deleted when the test ends."""
+    with real.namespace() as name:
+        yield name
+
+
 @pytest.fixture(autouse=True)
 def _case(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a test sends to ``real`` is the case of its name."""

@@ -1,6 +1,6 @@
 """The recording of one test module: it replays, verifies or records."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -74,6 +74,17 @@ class ModuleRecording:
             self._known = self._known.joined(Replacements(texts={name: NAMESPACE}))
             yield name
 
+    def define(self, crd: Mapping[str, Any]) -> None:
+        """Create a definition, and wait until its objects are served; nothing is recorded."""
+        if self._plane is None:
+            return
+        spec = crd["spec"]
+        with self._plane.caller() as api:
+            api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
+            for version in spec["versions"]:
+                path = f"/apis/{spec['group']}/{version['name']}/{spec['names']['plural']}"
+                _call_until(lambda each: each.status == 200, api, "GET", path)
+
     def finish(self, cases: Collection[str] | None) -> None:
         """Write the recording, or fail if it has one that no case asks for.
 
@@ -135,6 +146,7 @@ class _Scope:
 
     def replay(self, request: RecordedRequest) -> HttpResponse:
         """The recorded response to the next request."""
+        request = Replacements().request(request)  # sorts managed fields
         # A case that cleans up after an error shows the first error.
         self._problem = self._problem or self._difference(request)
         if self._problem:
@@ -212,11 +224,25 @@ class RecordedCaller:
         )
         if self._live is None:
             return self._scope().replay(request)
-        response = self._live.call(method, path, body, sends=sends, accept=accept)
-        requests = 1
-        while not condition(response):
-            assert requests < MAX_REQUESTS, f"{method} {path} never fulfills: {response}"
-            requests += 1
-            response = self._live.call(method, path, body, sends=sends, accept=accept)
+        response = _call_until(
+            condition, self._live, method, path, body, sends=sends, accept=accept
+        )
         self._scope().exchanges.append(Exchange.of(request, response))
         return response
+
+
+def _call_until(
+    condition: Callable[[HttpResponse], bool],
+    api: HttpCaller,
+    method: str,
+    path: str,
+    body: object = None,
+    **types: str,
+) -> HttpResponse:
+    response = api.call(method, path, body, **types)
+    requests = 1
+    while not condition(response):
+        assert requests < MAX_REQUESTS, f"{method} {path} never fulfills: {response}"
+        requests += 1
+        response = api.call(method, path, body, **types)
+    return response

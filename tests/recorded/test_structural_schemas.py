@@ -1,13 +1,13 @@
 """The real server and the embedded one accept and reject the same custom resources."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from steersman_cluster.apiserver.custom.definition_status import accepted, terminating
-from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import HttpCaller
+from steersman_cluster.testing.calls import HttpResponse
+from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 from tests.unit.apiserver.custom.definition_samples import (
     approved,
     definition,
@@ -31,9 +31,6 @@ from tests.unit.apiserver.custom.value_samples import (
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 DRY: Final = "?dryRun=All"
 
-# The number of requests before giving up; each takes at least a millisecond.
-MAX_REQUESTS: Final = 5000
-
 
 @pytest.fixture(scope="module")
 def embedded() -> StatelessServer:
@@ -42,31 +39,20 @@ def embedded() -> StatelessServer:
 
 
 @pytest.fixture
-def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
+def api(real: ModuleRecording) -> Iterator[RecordedCaller]:
     """A caller of the real server."""
-    with control_plane.caller() as api:
+    with real.caller() as api:
         yield api
 
 
-def established(plane: RealControlPlane, api: HttpCaller, crd: dict[str, Any]) -> str:
+def established(real: ModuleRecording, crd: dict[str, Any]) -> str:
     """Create the definition, wait until it is served, and give the path of its resources."""
-    name, spec = crd["metadata"]["name"], crd["spec"]
-    assert api.call("POST", DEFINITIONS, crd).status == 201
-    plane.kubectl("wait", "--for=condition=Established", f"crd/{name}")
-    path = f"/apis/{spec['group']}/v1/namespaces/default/{spec['names']['plural']}"
-    until(lambda: api.call("GET", path).status == 200)
-    return path
+    real.define(crd)
+    spec = crd["spec"]
+    return f"/apis/{spec['group']}/v1/namespaces/default/{spec['names']['plural']}"
 
 
-def until(condition: Callable[[], bool]) -> None:
-    """Repeat a request until the condition is true."""
-    for _ in range(MAX_REQUESTS):
-        if condition():
-            return
-    pytest.fail("the condition was never true")
-
-
-def real_result(api: HttpCaller, path: str, obj: dict[str, Any]) -> WriteResult:
+def real_result(api: RecordedCaller, path: str, obj: dict[str, Any]) -> WriteResult:
     response = api.call("POST", path, obj)
     if response.status != 201:
         return rejected(response.json())
@@ -79,7 +65,7 @@ def without_warnings(result: WriteResult) -> WriteResult:
 
 
 def test_a_crd_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
-    api: HttpCaller, embedded: StatelessServer
+    api: RecordedCaller, embedded: StatelessServer
 ) -> None:
     differences: list[tuple[WriteResult, WriteResult]] = []
 
@@ -94,11 +80,11 @@ def test_a_crd_that_kube_apiserver_rejects_is_rejected_with_the_same_causes(
 
 
 def test_custom_resources_are_stored_or_rejected_as_by_the_real_server(
-    control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
+    real: ModuleRecording, api: RecordedCaller, embedded: StatelessServer
 ) -> None:
     schemas = {f"f{index}": schema for index, (schema, _) in enumerate(VALUE_SAMPLES)}
     crd = definition(version(schema=fields(spec=fields(**schemas))), group="values.example.com")
-    path = established(control_plane, api, crd)
+    path = established(real, crd)
     (resource,) = embedded.established(crd)
     differences: list[tuple[WriteResult, WriteResult]] = []
 
@@ -152,9 +138,9 @@ UPDATES: Final[tuple[dict[str, Any], ...]] = (
 
 
 def test_an_unchanged_invalid_value_does_not_prevent_an_update(
-    control_plane: RealControlPlane, api: HttpCaller, embedded: StatelessServer
+    real: ModuleRecording, api: RecordedCaller, embedded: StatelessServer
 ) -> None:
-    path = established(control_plane, api, ratchet(100))
+    path = established(real, ratchet(100))
     spec = {
         "text": "long text",
         "count": 50,
@@ -169,7 +155,7 @@ def test_an_unchanged_invalid_value_does_not_prevent_an_update(
     strict = ratchet(3)
     assert api.call("PUT", live_path(live), {**live, "spec": strict["spec"]}).status == 200
     probe = {**obj, "metadata": {"name": "new"}, "spec": {"text": "long text"}}
-    until(lambda: api.call("POST", path + DRY, probe).status == 422)
+    api.call_until(lambda response: response.status == 422, "POST", path + DRY, probe)
     (resource,) = embedded.established(strict)
 
     responses = {}
@@ -215,7 +201,7 @@ def without_times(status: dict[str, Any]) -> dict[str, Any]:
     return {**status, "conditions": sorted(conditions, key=lambda each: each["type"])}
 
 
-def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: HttpCaller) -> None:
+def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: RecordedCaller) -> None:
     before: list[dict[str, Any]] = []
     responses: list[tuple[Any, Any]] = []
 
@@ -235,11 +221,12 @@ def test_a_definition_gets_the_status_that_the_real_server_gives_it(api: HttpCal
     assert without_times(deleted["status"]) == without_times(terminated["status"])
 
 
-def final_definition(api: HttpCaller, path: str, *, conditions: int) -> dict[str, Any]:
+def final_definition(api: RecordedCaller, path: str, *, conditions: int) -> dict[str, Any]:
     """The definition, once kube-apiserver's controllers have written all conditions."""
-    for _ in range(MAX_REQUESTS):
-        live: dict[str, Any] = api.call("GET", path).json()
-        found = live["status"]["conditions"] or []
-        if len(found) == conditions and all(each["reason"] != "Installing" for each in found):
-            return live
-    pytest.fail("the conditions were never complete")
+
+    def is_final(response: HttpResponse) -> bool:
+        found = response.json()["status"]["conditions"] or []
+        return len(found) == conditions and all(each["reason"] != "Installing" for each in found)
+
+    live: dict[str, Any] = api.call_until(is_final, "GET", path).json()
+    return live

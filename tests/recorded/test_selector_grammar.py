@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from steersman_cluster.testing import RealControlPlane
+from tests.recorded.module_recording import ModuleRecording
 from tests.unit.apiserver.request.test_selectors import (
     INVALID,
     INVALID_FIELDS,
@@ -25,9 +25,9 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps?limit=1"
     ],
 )
 def test_the_server_parses_selectors_as_the_client_does(
-    control_plane: RealControlPlane, kind: str, text: str, message: str | None
+    real: ModuleRecording, kind: str, text: str, message: str | None
 ) -> None:
-    with control_plane.caller() as api:
+    with real.caller() as api:
         response = api.call("GET", f"{CONFIG_MAPS}&{kind}={quote(text)}")
 
     assert response.status == (200 if message is None else 400)

@@ -13,8 +13,8 @@ from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import OBJECT_META, BuiltinSchemas
 from steersman_cluster.apiserver.schema.node import Schema
 from steersman_cluster.apiserver.schema.structural import compile_schema
-from steersman_cluster.testing.calls import HttpCaller
-from tests.real.field_scenarios import TRIAL, Object, Step
+from tests.recorded.field_scenarios import TRIAL, Object, Step
+from tests.recorded.module_recording import RecordedCaller
 
 GROUP = "fields.example.com"
 NAME = "it"
@@ -71,7 +71,7 @@ class Outcome:
 class FieldComparison:
     """Writes an object on the real server, and computes the same with steersman."""
 
-    api: HttpCaller
+    api: RecordedCaller
     namespace: str
     kind: str
 

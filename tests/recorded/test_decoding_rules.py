@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from steersman.kinds import Codec
+from steersman.manifests import as_document
 from steersman.names import GroupVersionKind
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
@@ -22,10 +23,9 @@ from steersman_cluster.apiserver.schema.serializer.decoder import (
     decode,
     settle,
 )
-from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import HttpCaller
-from steersman_cluster.testing.namespaces import fresh_namespace
+from tests.real.definitions import WIDGETS
 from tests.real.samples import reviews, rules_review, samples
+from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 
 SCHEMAS = BuiltinSchemas.read()
 DECODERS = BodyDecoders(SCHEMAS)
@@ -60,7 +60,7 @@ def sample_bodies(namespace: str) -> dict[GroupVersionKind, dict[str, Any]]:
 class Server:
     """A caller of the real server, and a namespace."""
 
-    def __init__(self, api: HttpCaller, namespace: str) -> None:
+    def __init__(self, api: RecordedCaller, namespace: str) -> None:
         self._api = api
         self.namespace = namespace
         self.samples = sample_bodies(namespace)
@@ -83,8 +83,8 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def server(control_plane: RealControlPlane) -> Iterator[Server]:
-    with fresh_namespace(control_plane) as namespace, control_plane.caller() as api:
+def server(real: ModuleRecording) -> Iterator[Server]:
+    with real.namespace() as namespace, real.caller() as api:
         yield Server(api, namespace)
 
 
@@ -410,8 +410,14 @@ CUSTOM = [
 ]
 
 
+@pytest.fixture(scope="module")
+def widgets(real: ModuleRecording) -> None:
+    """Widgets, on the real server."""
+    real.define(as_document(WIDGETS))
+
+
 @pytest.mark.parametrize("body", CUSTOM)
-async def test_a_custom_resource_is_rejected_with_the_same_message(
+def test_a_custom_resource_is_rejected_with_the_same_message(
     body: str, widgets: None, server: Server
 ) -> None:
     decoder = DECODERS.custom(GroupVersionKind.of("toys.example.com/v1", "Widget"))

@@ -12,11 +12,10 @@ from steersman.names import GroupResource, GroupVersionKind
 from steersman_cluster.apiserver.apply import FieldManager, entries_after_scale, scale_entries
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinResource, BuiltinSchemas
-from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import HttpCaller
-from tests.real.field_comparison import APPLY, DEFINITION, MERGE, FieldComparison
-from tests.real.field_scenarios import SCENARIOS, Object, Scenario, container, workload
 from tests.real.samples import samples
+from tests.recorded.field_comparison import APPLY, DEFINITION, MERGE, FieldComparison
+from tests.recorded.field_scenarios import SCENARIOS, Object, Scenario, container, workload
+from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 
 # Kinds with fields that the real server sets after it has computed the managed fields.
 DEFAULTED_LATER = {
@@ -32,14 +31,10 @@ DEFAULTED_LATER = {
 
 
 @pytest.fixture(scope="module")
-def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
+def api(real: ModuleRecording) -> Iterator[RecordedCaller]:
     """A caller of a server that serves Trials."""
-    with control_plane.caller() as api:
-        definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        api.call("POST", definitions, DEFINITION)
-        control_plane.kubectl(
-            "wait", "--for=condition=Established", f"crd/{DEFINITION['metadata']['name']}"
-        )
+    real.define(DEFINITION)
+    with real.caller() as api:
         yield api
 
 
@@ -47,7 +42,7 @@ def api(control_plane: RealControlPlane) -> Iterator[HttpCaller]:
     "scenario", SCENARIOS, ids=lambda scenario: f"{scenario.kind}: {scenario.name}"
 )
 def test_both_servers_have_the_same_managed_fields_after_each_step(
-    scenario: Scenario, api: HttpCaller, namespace: str
+    scenario: Scenario, api: RecordedCaller, namespace: str
 ) -> None:
     comparison = FieldComparison(api=api, namespace=namespace, kind=scenario.kind)
 
@@ -61,7 +56,7 @@ def test_both_servers_have_the_same_managed_fields_after_each_step(
             assert is_part(comparison.without_server_fields(step, result), after)
 
 
-def test_a_write_of_the_scale_owns_the_replicas(api: HttpCaller, namespace: str) -> None:
+def test_a_write_of_the_scale_owns_the_replicas(api: RecordedCaller, namespace: str) -> None:
     path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
     body = {
         "apiVersion": "apps/v1",
@@ -82,7 +77,7 @@ def test_a_write_of_the_scale_owns_the_replicas(api: HttpCaller, namespace: str)
         assert entries == get(api, f"{path}/it")["metadata"]["managedFields"]
 
 
-def test_every_built_in_kind_has_the_same_fields(api: HttpCaller, namespace: str) -> None:
+def test_every_built_in_kind_has_the_same_fields(api: RecordedCaller, namespace: str) -> None:
     schemas = BuiltinSchemas.read()
     resources = {each.gvk: each for each in schemas.resources}
 
@@ -151,7 +146,7 @@ def entries_of_scale(parent: Object, scale: Object, after: Object, *, manager: s
     return entries_after_scale(entries, scaled, paths, api_version="apps/v1")
 
 
-def get(api: HttpCaller, path: str) -> Object:
+def get(api: RecordedCaller, path: str) -> Object:
     found: Object = api.call("GET", path).json()
     return found
 

@@ -1,47 +1,54 @@
 """The embedded server's patches give the same result or error as the real server's."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from steersman_cluster.apiserver.meta.status_errors import StatusError
-from steersman_cluster.testing import RealControlPlane
-from steersman_cluster.testing.calls import HttpCaller
-from steersman_cluster.testing.namespaces import fresh_namespace
+from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 from tests.unit.apiserver.apply.patches.cases import CASES, OBJECTS, Case, patched
 
 
 class Stored:
     """The objects of the cases, on the server."""
 
-    def __init__(self, api: HttpCaller, namespace: str) -> None:
+    def __init__(self, api: RecordedCaller, namespace: str, objects: Mapping[str, Any]) -> None:
         self._api = api
         self._namespace = namespace
-        self.objects = {
-            target: api.call("POST", self._collection(target), obj).json()
-            for target, obj in OBJECTS.items()
-        }
+        self.objects = objects
 
     def patch(self, case: Case) -> Any:
         """The result of a dry-run patch."""
-        path = f"{self._collection(case.target)}/it?dryRun=All&{case.query}"
+        path = f"{collection(case.target, self._namespace)}/it?dryRun=All&{case.query}"
         return self._api.call("PATCH", path, case.patch, sends=case.type).json()
 
     def put(self, target: str, obj: dict[str, Any]) -> Any:
         """The result of a dry-run update."""
-        return self._api.call("PUT", f"{self._collection(target)}/it?dryRun=All", obj).json()
+        return self._api.call(
+            "PUT", f"{collection(target, self._namespace)}/it?dryRun=All", obj
+        ).json()
 
-    def _collection(self, target: str) -> str:
-        root, resource = target.split()
-        return f"/{root}/namespaces/{self._namespace}/{resource}"
+
+def collection(target: str, namespace: str) -> str:
+    root, resource = target.split()
+    return f"/{root}/namespaces/{namespace}/{resource}"
+
+
+def create_objects(api: RecordedCaller, namespace: str) -> dict[str, Any]:
+    return {
+        target: api.call("POST", collection(target, namespace), obj).json()
+        for target, obj in OBJECTS.items()
+    }
 
 
 @pytest.fixture(scope="module")
-def stored(control_plane: RealControlPlane) -> Iterator[Stored]:
+def stored(real: ModuleRecording) -> Iterator[Stored]:
     """The objects for all cases, which a dry run does not change."""
-    with fresh_namespace(control_plane) as namespace, control_plane.caller() as api:
-        yield Stored(api, namespace)
+    with real.namespace() as namespace, real.caller() as api:
+        with real.fixture("stored") as first:
+            objects = create_objects(first, namespace)
+        yield Stored(api, namespace, objects)
 
 
 def comparable(body: Any) -> Any:
