@@ -1,8 +1,9 @@
 """Validation of labels and label selectors, and the matching of selectors."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
@@ -37,25 +38,6 @@ def annotation_errors(annotations: Mapping[str, str], path: str) -> list[FieldEr
     return errors
 
 
-def selector_errors(selector: Mapping[str, Any] | None, path: str) -> list[FieldError]:
-    """Return the errors in a label selector."""
-    if selector is None:
-        return []
-    errors = label_errors(selector.get("matchLabels") or {}, f"{path}.matchLabels")
-    for index, each in enumerate(selector.get("matchExpressions") or ()):
-        errors += _requirement_errors(each, f"{path}.matchExpressions[{index}]")
-    return errors
-
-
-def _requirement_errors(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
-    key, values = requirement.get("key", ""), requirement.get("values") or ()
-    return [
-        *operator_errors(requirement.get("operator", ""), values, path),
-        *all_invalid(f"{path}.key", key, label_key(key)),
-        *value_errors(values, f"{path}.values"),
-    ]
-
-
 def operator_errors(operator: str, values: Sequence[str], path: str) -> list[FieldError]:
     """Return the errors in ``operator``, and in the number of ``values`` that it has."""
     if operator in ("In", "NotIn"):
@@ -65,13 +47,27 @@ def operator_errors(operator: str, values: Sequence[str], path: str) -> list[Fie
     return [invalid(f"{path}.operator", operator, UNKNOWN_OPERATOR)]
 
 
-def value_errors(values: Sequence[str], path: str) -> list[FieldError]:
-    """Return the errors in ``values``, those of one requirement of a label selector."""
-    return [
-        error
-        for index, value in enumerate(values)
-        for error in all_invalid(f"{path}[{index}]", value, label_value(value))
-    ]
+def _operator_errors(requirement: Mapping[str, Any], path: str) -> list[FieldError]:
+    operator, values = requirement.get("operator", ""), requirement.get("values") or ()
+    return operator_errors(operator, values, path)
+
+
+LABEL_SELECTOR: Final = rule.table(
+    rule.given("matchLabels", rule.code(label_errors)),
+    rule.given(
+        "matchExpressions",
+        rule.each(
+            rule.code(_operator_errors),
+            rule.always("key", label_key),
+            rule.given("values", rule.each(label_value)),
+        ),
+    ),
+)
+
+
+def selector_errors(selector: Mapping[str, Any] | None, path: str) -> list[FieldError]:
+    """Return the errors in a label selector."""
+    return [] if selector is None else LABEL_SELECTOR(selector, path)
 
 
 def is_empty(selector: Mapping[str, Any]) -> bool:

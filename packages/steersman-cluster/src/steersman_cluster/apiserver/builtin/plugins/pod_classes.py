@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import requirements_errors
-from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import toleration_errors
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import TOLERATIONS
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
@@ -99,7 +99,7 @@ def _runtime_errors(runtime_class: Object) -> list[FieldError]:
         errors += requirements_errors({"limits": fixed}, "overhead")
     errors += label_errors(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
     tolerations = scheduling.get("tolerations") or []
-    errors += toleration_errors(tolerations, "scheduling.tolerations")
+    errors += TOLERATIONS(tolerations, "scheduling.tolerations")
     seen: set[tuple[str, ...]] = set()
     for index, each in enumerate(tolerations):
         key = tuple(each.get(field, "") for field in ("key", "operator", "value", "effect"))

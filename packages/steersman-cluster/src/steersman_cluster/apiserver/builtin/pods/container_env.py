@@ -1,10 +1,12 @@
 """Environment variables, and their references to fields, resources and keys of objects."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from steersman.units import Quantity
-from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.pods.file_paths import NO_BACKSTEPS
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
@@ -60,56 +62,24 @@ _ONE_OF: Final = (
     "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or"
     " `fileKeyRef`"
 )
+_ONLY_ONE: Final = "may not have more than one field specified at a time"
 
 
-def env_errors(variables: Sequence[Reference], path: str) -> list[FieldError]:
-    """Return the errors in ``variables``, the ``env`` of a container."""
-    errors: list[FieldError] = []
-    for index, variable in enumerate(variables):
-        name = variable.get("name", "")
-        if not name:
-            errors.append(required(f"{path}[{index}].name"))
-        elif wrong := env_name(name):
-            errors += all_invalid(f"{path}[{index}].name", name, wrong)
-        if (source := variable.get("valueFrom")) is not None:
-            has_value = bool(variable.get("value"))
-            errors += _value_from_errors(source, f"{path}[{index}].valueFrom", has_value)
-    return errors
-
-
-def _value_from_errors(source: Reference, path: str, has_value: bool) -> list[FieldError]:
+def _value_from_errors(source: Reference, path: str) -> Iterator[FieldError]:
     given = [name for name in _SOURCES if name in source]
-    errors = [error for name in given for error in _SOURCES[name](source[name], f"{path}.{name}")]
+    for name in given:
+        yield from _SOURCES[name](source[name], f"{path}.{name}")
     if not given:
-        errors.append(invalid(path, "", _ONE_OF))
-    elif has_value:
-        errors.append(invalid(path, "", "may not be specified when `value` is not empty"))
+        yield invalid(path, "", _ONE_OF)
+
+
+def _one_source_errors(variable: Reference, path: str) -> Iterator[FieldError]:
+    given = [name for name in _SOURCES if name in (variable.get("valueFrom") or ())]
+    if given and variable.get("value"):
+        detail = "may not be specified when `value` is not empty"
+        yield invalid(f"{path}.valueFrom", "", detail)
     elif len(given) > 1:
-        detail = "may not have more than one field specified at a time"
-        errors.append(invalid(path, "", detail))
-    return errors
-
-
-def env_from_errors(sources: Sequence[Reference], path: str) -> list[FieldError]:
-    """Return the errors in ``sources``, the ``envFrom`` of a container."""
-    errors: list[FieldError] = []
-    for index, source in enumerate(sources):
-        if prefix := source.get("prefix"):
-            errors += all_invalid(f"{path}[{index}].prefix", prefix, env_name(prefix))
-        given = [each for each in ("configMapRef", "secretRef") if each in source]
-        for kind in given:
-            field, name = f"{path}[{index}].{kind}.name", source[kind].get("name", "")
-            if not name:
-                errors.append(required(field))
-            else:
-                errors += all_invalid(field, name, subdomain_name(name, True))
-        if not given:
-            detail = "must specify one of: `configMapRef` or `secretRef`"
-            errors.append(invalid(path, "", detail))
-        elif len(given) > 1:
-            detail = "may not have more than one field specified at a time"
-            errors.append(invalid(path, "", detail))
-    return errors
+        yield invalid(f"{path}.valueFrom", "", _ONLY_ONE)
 
 
 def field_ref_errors(
@@ -169,38 +139,46 @@ def _divisor_error(name: str, divisor: str) -> str:
     return f"only divisor's values {listed} are supported with the {called} resource"
 
 
-def _key_errors(reference: Reference, path: str) -> list[FieldError]:
-    name, key = reference.get("name", ""), reference.get("key", "")
-    errors = all_invalid(f"{path}.name", name, dns_subdomain(name))
-    if not key:
-        errors.append(required(f"{path}.key"))
-    else:
-        errors += all_invalid(f"{path}.key", key, config_key(key))
-    return errors
-
-
-def _file_key_errors(reference: Reference, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for name, check in (("key", env_name), ("volumeName", dns_label)):
-        if value := reference.get(name):
-            errors += all_invalid(f"{path}.{name}", value, check(value))
-        else:
-            errors.append(required(f"{path}.{name}"))
-    if file := reference.get("path"):
-        errors += backstep_errors(file, f"{path}.path")
-    else:
-        errors.append(required(f"{path}.path"))
-    return errors
-
-
+_KEY: Final = rule.table(rule.always("name", dns_subdomain), rule.required("key", config_key))
 # In kube-apiserver's order of validation.
-_SOURCES: Final[Mapping[str, Callable[[Reference, str], list[FieldError]]]] = {
-    "fieldRef": field_ref_errors,
-    "resourceFieldRef": resource_ref_errors,
-    "configMapKeyRef": _key_errors,
-    "secretKeyRef": _key_errors,
-    "fileKeyRef": _file_key_errors,
+_SOURCES: Final[Mapping[str, Check]] = {
+    "fieldRef": rule.code(field_ref_errors),
+    "resourceFieldRef": rule.code(resource_ref_errors),
+    "configMapKeyRef": _KEY,
+    "secretKeyRef": _KEY,
+    "fileKeyRef": rule.table(
+        rule.required("key", env_name),
+        rule.required("volumeName", dns_label),
+        rule.required("path", NO_BACKSTEPS),
+    ),
 }
+ENV: Final = rule.table(
+    rule.required("name", env_name),
+    rule.given("valueFrom", rule.code(_value_from_errors)),
+    rule.code(_one_source_errors),
+)
+
+
+def _prefix_messages(name: str) -> list[str]:
+    return subdomain_name(name, True)
+
+
+def env_from_errors(sources: Sequence[Reference], path: str) -> Iterator[FieldError]:
+    """Yield the errors in ``sources``, the ``envFrom`` of a container."""
+    for index, source in enumerate(sources):
+        yield from _ENV_FROM(source, f"{path}[{index}]")
+        given = [each for each in ("configMapRef", "secretRef") if each in source]
+        if not given:
+            yield invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
+        elif len(given) > 1:
+            yield invalid(path, "", _ONLY_ONE)
+
+
+_ENV_FROM: Final = rule.table(
+    rule.optional("prefix", env_name),
+    rule.given("configMapRef", rule.required("name", _prefix_messages)),
+    rule.given("secretRef", rule.required("name", _prefix_messages)),
+)
 
 
 def file_volume_errors(

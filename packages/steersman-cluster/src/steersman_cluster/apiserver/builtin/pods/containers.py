@@ -1,48 +1,28 @@
-"""The containers of a Pod: regular, init and ephemeral containers."""
+"""The rules of a Pod's containers: regular, init and ephemeral containers."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from steersman_cluster.apiserver.builtin.pods.container_env import env_errors, env_from_errors
-from steersman_cluster.apiserver.builtin.pods.probes import lifecycle_errors, probe_errors
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.pods.container_env import ENV, env_from_errors
+from steersman_cluster.apiserver.builtin.pods.probes import LIFECYCLE, PROBES
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import requirements_errors
-from steersman_cluster.apiserver.builtin.pods.security import container_security_errors
+from steersman_cluster.apiserver.builtin.pods.security import CONTAINER_SECURITY
 from steersman_cluster.apiserver.builtin.pods.volume_mounts import device_errors, mount_errors
-from steersman_cluster.apiserver.builtin.pods.volumes import pull_policy_errors
+from steersman_cluster.apiserver.builtin.pods.volumes import PULL_POLICY
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     duplicate,
-    forbidden,
     invalid,
     not_found,
-    not_supported,
     required,
-    too_many,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, port_name, port_number
 from steersman_cluster.apiserver.meta.strategy import Object
 
-PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
-_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-_MESSAGE_POLICIES: Final = ("File", "FallbackToLogsOnError")
-_RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
-_RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
-_RESIZE_POLICIES: Final = ("NotRequired", "RestartContainer")
 _ONLY_SIDE_CARS: Final = "may not be set for init containers without restartPolicy=Always"
 _NOT_EPHEMERAL: Final = "cannot be set for an Ephemeral Container"
-_NOT_EPHEMERAL_FIELDS: Final = (
-    "ports",
-    "resources",
-    "resizePolicy",
-    "restartPolicy",
-    "restartPolicyRules",
-    "livenessProbe",
-    "readinessProbe",
-    "startupProbe",
-    "lifecycle",
-)
 _MAX_RULES: Final = 20
 _MAX_EXIT_CODES: Final = 255
 
@@ -51,6 +31,7 @@ _MAX_EXIT_CODES: Final = 255
 class PodContext:
     """The fields of a Pod on which the rules of its containers depend."""
 
+    is_template: bool
     volumes: Mapping[str, Object]
     claims: Collection[str]
     restart_policy: str
@@ -58,172 +39,173 @@ class PodContext:
     host_users: bool
 
 
+def _resource_errors(container: Object, path: str, pod: PodContext) -> list[FieldError]:
+    resources: Object = container.get("resources") or {}
+    return requirements_errors(resources, f"{path}.resources", pod.claims)
+
+
+def _never_restarted_errors(policy: Object, path: str, pod: PodContext) -> Iterator[FieldError]:
+    restart = policy.get("restartPolicy", "")
+    if pod.restart_policy == "Never" and restart != "NotRequired":
+        detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
+        yield invalid(path, restart, detail)
+
+
+def _resize_errors(policies: Sequence[Object], path: str, pod: PodContext) -> Iterator[FieldError]:
+    names: set[str] = set()
+    for index, policy in enumerate(policies):
+        if (name := policy.get("resourceName", "")) in names:
+            yield duplicate(f"{path}[{index}]", name)
+        names.add(name)
+        # kube-apiserver's other errors have the path of the list.
+        yield from _RESIZE_POLICY(policy, path, pod)
+
+
+_PORT: Final = rule.table(
+    rule.optional("name", rule.first(port_name, rule.unique())),
+    rule.required("containerPort", port_number),
+    rule.optional("hostPort", port_number),
+    rule.always("protocol", rule.enum("SCTP", "TCP", "UDP")),
+)
+_RESIZE_POLICY: Final = rule.table(
+    rule.required("resourceName", rule.enum("cpu", "memory"), at=""),
+    rule.required("restartPolicy", rule.enum("NotRequired", "RestartContainer"), at=""),
+    rule.scoped(_never_restarted_errors),
+)
+_CONTAINER: Final = rule.table(
+    rule.required("name", dns_label),
+    rule.required("image"),
+    rule.always("terminationMessagePolicy", rule.enum("File", "FallbackToLogsOnError")),
+    rule.optional("ports", rule.each(_PORT)),
+    rule.optional("env", rule.each(ENV)),
+    rule.optional("envFrom", rule.code(env_from_errors)),
+    rule.scoped(mount_errors),
+    rule.scoped(device_errors),
+    rule.required("imagePullPolicy", PULL_POLICY),
+    rule.scoped(_resource_errors),
+    rule.optional("resizePolicy", rule.scoped(_resize_errors)),
+    rule.optional("securityContext", CONTAINER_SECURITY),
+)
+_LIFE: Final = rule.table(rule.given("lifecycle", LIFECYCLE), PROBES)
+_RESTART_RULES: Final = rule.given(
+    "restartPolicyRules",
+    rule.max_items(_MAX_RULES),
+    rule.each(
+        rule.always("action", rule.enum("Restart", "RestartAllContainers")),
+        rule.needed(
+            "exitCodes",
+            rule.always("operator", rule.enum("In", "NotIn")),
+            rule.given("values", rule.max_items(_MAX_EXIT_CODES)),
+            detail="must be specified",
+        ),
+    ),
+)
+_RESTART: Final = rule.table(
+    rule.when(
+        lambda container: container.get("restartPolicyRules"),
+        rule.needed(
+            "restartPolicy", detail="must specify restartPolicy when restart rules are used"
+        ),
+    ),
+    rule.given("restartPolicy", rule.enum("Always", "Never", "OnFailure")),
+)
+_INIT_RESIZE: Final = rule.must(
+    lambda policy: policy != "RestartContainer",
+    "must not be set to 'RestartContainer' for non-sidecar initContainers",
+)
+_INIT: Final = rule.table(
+    rule.forbidden(
+        "lifecycle", "livenessProbe", "readinessProbe", "startupProbe", detail=_ONLY_SIDE_CARS
+    ),
+    rule.optional("resizePolicy", rule.each(rule.given("restartPolicy", _INIT_RESIZE))),
+)
+_EPHEMERAL: Final = rule.table(
+    rule.forbidden("ports", detail=_NOT_EPHEMERAL),
+    rule.forbidden("resources", detail=_NOT_EPHEMERAL, empty=False),
+    rule.forbidden(
+        "resizePolicy",
+        "restartPolicy",
+        "restartPolicyRules",
+        "livenessProbe",
+        "readinessProbe",
+        "startupProbe",
+        "lifecycle",
+        detail=_NOT_EPHEMERAL,
+    ),
+    rule.optional(
+        "volumeMounts",
+        rule.each(rule.forbidden("subPath", "subPathExpr", detail=_NOT_EPHEMERAL, empty=False)),
+    ),
+)
+# Names with whitespace around them are invalid only in Pods; Pod templates may contain them.
+_UNPADDED: Final = rule.must(
+    lambda image: image == image.strip(), "must not have leading or trailing whitespace"
+)
+UNPADDED_IMAGES: Final = rule.each(rule.given("image", _UNPADDED))
+
+
 def container_errors(
-    containers: Sequence[Object], path: str, around: PodContext
-) -> list[FieldError]:
-    """Return the errors in the regular containers, of which there must be at least one."""
+    containers: Sequence[Object], path: str, pod: PodContext
+) -> Iterator[FieldError]:
+    """Yield the errors in the regular containers, of which there must be at least one."""
     if not containers:
-        return [required(path)]
-    errors: list[FieldError] = []
+        yield required(path)
     names: set[str] = set()
     for index, container in enumerate(containers):
-        field = f"{path}[{index}]"
-        errors += _common_errors(container, field, around)
-        name = container.get("name", "")
+        field, name = f"{path}[{index}]", container.get("name", "")
+        yield from _CONTAINER(container, field, pod)
         if name in names:
-            errors.append(duplicate(f"{field}.name", name))
+            yield duplicate(f"{field}.name", name)
         names.add(name)
-        errors += _run_errors(container, field, around)
-        if "restartPolicy" in container or "restartPolicyRules" in container:
-            errors += _restart_errors(container, field)
-    return errors + _host_port_errors(containers, path)
+        yield from _LIFE(container, field, pod)
+        yield from _RESTART(container, field)
+        yield from _RESTART_RULES(container, field)
+    yield from _host_port_errors(containers, path)
 
 
 def init_container_errors(
-    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
-) -> list[FieldError]:
-    """Return the errors in init containers, including sidecars.
+    containers: Sequence[Object], path: str, others: Sequence[Object], pod: PodContext
+) -> Iterator[FieldError]:
+    """Yield the errors in init containers, including sidecars.
 
     ``others`` contains the regular containers; an init container must not have the name of one.
     """
-    errors: list[FieldError] = []
     names = {each.get("name", "") for each in others}
     for index, container in enumerate(containers):
-        field = f"{path}[{index}]"
-        errors += _common_errors(container, field, around)
-        errors += _restart_errors(container, field, is_init=True)
-        name = container.get("name", "")
+        field, name = f"{path}[{index}]", container.get("name", "")
+        yield from _CONTAINER(container, field, pod)
+        yield from _RESTART(container, field)
+        if "restartPolicy" in container:
+            yield from _RESTART_RULES(container, field)
         if name in names:
-            errors.append(duplicate(f"{field}.name", name))
+            yield duplicate(f"{field}.name", name)
         elif name:
             names.add(name)
-        errors += _host_port_errors([container], path)
-        if container.get("restartPolicy") == "Always":
-            errors += _run_errors(container, field, around)
-            continue
-        errors += [
-            forbidden(f"{field}.{each}", _ONLY_SIDE_CARS)
-            for each in ("lifecycle", *PROBES)
-            if each in container
-        ]
-        for number, policy in enumerate(container.get("resizePolicy") or ()):
-            if policy.get("restartPolicy") == "RestartContainer":
-                where = f"{field}.resizePolicy[{number}].restartPolicy"
-                detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-                errors.append(invalid(where, "RestartContainer", detail))
-    return errors
+        yield from _host_port_errors([container], path)
+        is_side_car = container.get("restartPolicy") == "Always"
+        yield from (_LIFE if is_side_car else _INIT)(container, field, pod)
 
 
 def ephemeral_container_errors(
-    containers: Sequence[Object], path: str, others: Sequence[Object], around: PodContext
-) -> list[FieldError]:
-    """Return the errors in ephemeral containers; ``others`` contains all other containers."""
-    errors: list[FieldError] = []
+    containers: Sequence[Object], path: str, others: Sequence[Object], pod: PodContext
+) -> Iterator[FieldError]:
+    """Yield the errors in ephemeral containers; ``others`` contains all other containers."""
     targets = {each.get("name", "") for each in others}
     names = set(targets)
     for index, container in enumerate(containers):
         field, name = f"{path}[{index}]", container.get("name", "")
-        errors += _common_errors(container, field, around)
-        errors += padded_image_errors([container], path)
+        yield from _CONTAINER(container, field, pod)
+        yield from UNPADDED_IMAGES([container], path)
         if name in names:
-            errors.append(duplicate(f"{field}.name", name))
+            yield duplicate(f"{field}.name", name)
         names.add(name)
         target = container.get("targetContainerName")
         if target and target not in targets:
-            errors.append(not_found(f"{field}.targetContainerName", target))
-        errors += [
-            forbidden(f"{field}.{each}", _NOT_EPHEMERAL)
-            for each in _NOT_EPHEMERAL_FIELDS
-            if each in container and (each != "resources" or container[each])
-        ]
-        for number, mount in enumerate(container.get("volumeMounts") or ()):
-            errors += [
-                forbidden(f"{field}.volumeMounts[{number}].{each}", _NOT_EPHEMERAL)
-                for each in ("subPath", "subPathExpr")
-                if mount.get(each)
-            ]
-    return errors
+            yield not_found(f"{field}.targetContainerName", target)
+        yield from _EPHEMERAL(container, field)
 
 
-def padded_image_errors(containers: Sequence[Object], path: str) -> list[FieldError]:
-    """Return the errors for image names with leading or trailing whitespace.
-
-    Such names are invalid only in Pods; Pod templates may contain them.
-    """
-    detail = "must not have leading or trailing whitespace"
-    return [
-        invalid(f"{path}[{index}].image", image, detail)
-        for index, container in enumerate(containers)
-        if (image := container.get("image", "")) != image.strip()
-    ]
-
-
-def _common_errors(container: Object, path: str, around: PodContext) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if not (name := container.get("name", "")):
-        errors.append(required(f"{path}.name"))
-    elif wrong := dns_label(name):
-        errors += all_invalid(f"{path}.name", name, wrong)
-    if not container.get("image"):
-        errors.append(required(f"{path}.image"))
-    policy = container.get("terminationMessagePolicy", "")
-    if policy not in _MESSAGE_POLICIES:
-        errors.append(not_supported(f"{path}.terminationMessagePolicy", policy, _MESSAGE_POLICIES))
-    if ports := container.get("ports"):
-        errors += _port_errors(ports, f"{path}.ports")
-    if variables := container.get("env"):
-        errors += env_errors(variables, f"{path}.env")
-    if sources := container.get("envFrom"):
-        errors += env_from_errors(sources, f"{path}.envFrom")
-    if "volumeMounts" in container:
-        errors += mount_errors(container, around.volumes, f"{path}.volumeMounts")
-    if "volumeDevices" in container:
-        errors += device_errors(container, around.volumes, f"{path}.volumeDevices")
-    errors += pull_policy_errors(container.get("imagePullPolicy", ""), f"{path}.imagePullPolicy")
-    if resources := container.get("resources"):
-        errors += requirements_errors(resources, f"{path}.resources", around.claims)
-    if policies := container.get("resizePolicy"):
-        errors += _resize_errors(policies, around.restart_policy, f"{path}.resizePolicy")
-    if context := container.get("securityContext"):
-        field = f"{path}.securityContext"
-        errors += container_security_errors(context, field, host_users=around.host_users)
-    return errors
-
-
-def _run_errors(container: Object, path: str, around: PodContext) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if (lifecycle := container.get("lifecycle")) is not None:
-        errors += lifecycle_errors(lifecycle, f"{path}.lifecycle", around.grace_seconds)
-    for name in PROBES:
-        if name in container:
-            errors += probe_errors(container, name, path, around.grace_seconds)
-    return errors
-
-
-def _port_errors(ports: Sequence[Object], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    names: set[str] = set()
-    for index, port in enumerate(ports):
-        if name := port.get("name"):
-            if wrong := port_name(name):
-                errors += all_invalid(f"{path}[{index}].name", name, wrong)
-            elif name in names:
-                errors.append(duplicate(f"{path}[{index}].name", name))
-            names.add(name)
-        number = port.get("containerPort", 0)
-        if not number:
-            errors.append(required(f"{path}[{index}].containerPort"))
-        elif wrong := port_number(number):
-            errors += all_invalid(f"{path}[{index}].containerPort", number, wrong)
-        if (host := port.get("hostPort")) and (wrong := port_number(host)):
-            errors += all_invalid(f"{path}[{index}].hostPort", host, wrong)
-        if (protocol := port.get("protocol", "")) not in _PROTOCOLS:
-            errors.append(not_supported(f"{path}[{index}].protocol", protocol, _PROTOCOLS))
-    return errors
-
-
-def _host_port_errors(containers: Sequence[Object], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _host_port_errors(containers: Sequence[Object], path: str) -> Iterator[FieldError]:
     taken: set[str] = set()
     for index, container in enumerate(containers):
         for number, port in enumerate(container.get("ports") or ()):
@@ -231,58 +213,5 @@ def _host_port_errors(containers: Sequence[Object], path: str) -> list[FieldErro
                 continue
             address = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{host}"
             if address in taken:
-                field = f"{path}[{index}].ports[{number}].hostPort"
-                errors.append(duplicate(field, address))
+                yield duplicate(f"{path}[{index}].ports[{number}].hostPort", address)
             taken.add(address)
-    return errors
-
-
-def _resize_errors(policies: Sequence[Object], restart_policy: str, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    seen: set[str] = set()
-    for index, policy in enumerate(policies):
-        name, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
-        if name in seen:
-            errors.append(duplicate(f"{path}[{index}]", name))
-        seen.add(name)
-        for value, choices in ((name, ("cpu", "memory")), (restart, _RESIZE_POLICIES)):
-            if not value:
-                errors.append(required(path))
-            elif value not in choices:
-                errors.append(not_supported(path, value, choices))
-        if restart_policy == "Never" and restart != "NotRequired":
-            detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'"
-            errors.append(invalid(path, restart, detail))
-    return errors
-
-
-def _restart_errors(container: Object, path: str, *, is_init: bool = False) -> list[FieldError]:
-    errors: list[FieldError] = []
-    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or ()
-    if policy is None:
-        if rules:
-            detail = "must specify restartPolicy when restart rules are used"
-            errors.append(required(f"{path}.restartPolicy", detail))
-        if is_init:
-            return errors
-    elif policy not in _RESTART_POLICIES:
-        errors.append(not_supported(f"{path}.restartPolicy", policy, _RESTART_POLICIES))
-    if len(rules) > _MAX_RULES:
-        errors.append(too_many(f"{path}.restartPolicyRules", len(rules), _MAX_RULES))
-    for index, rule in enumerate(rules):
-        errors += _restart_rule_errors(rule, f"{path}.restartPolicyRules[{index}]")
-    return errors
-
-
-def _restart_rule_errors(rule: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if (action := rule.get("action", "")) not in _RESTART_ACTIONS:
-        errors.append(not_supported(f"{path}.action", action, _RESTART_ACTIONS))
-    if (codes := rule.get("exitCodes")) is None:
-        errors.append(required(f"{path}.exitCodes", "must be specified"))
-        return errors
-    if (operator := codes.get("operator", "")) not in ("In", "NotIn"):
-        errors.append(not_supported(f"{path}.exitCodes.operator", operator, ("In", "NotIn")))
-    if (count := len(codes.get("values") or ())) > _MAX_EXIT_CODES:
-        errors.append(too_many(f"{path}.exitCodes.values", count, _MAX_EXIT_CODES))
-    return errors

@@ -1,8 +1,9 @@
-"""Validation of the spec of a Pod, or of a Pod template."""
+"""The rules of the spec of a Pod, or of a Pod template."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import annotation_errors, label_errors
 from steersman_cluster.apiserver.builtin.pods.container_env import file_volume_errors
@@ -18,11 +19,11 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
     requirements_errors,
 )
 from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import (
-    affinity_errors,
-    readiness_gate_errors,
-    scheduling_gate_errors,
+    AFFINITY,
+    READINESS_GATES,
+    SCHEDULING_GATES,
+    TOLERATIONS,
     spread_errors,
-    toleration_errors,
 )
 from steersman_cluster.apiserver.builtin.pods.security import (
     annotation_conflicts,
@@ -35,27 +36,20 @@ from steersman_cluster.apiserver.builtin.pods.volumes import volume_errors
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
-    duplicate,
     forbidden,
     invalid,
-    not_supported,
     required,
-    too_long,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
     dns_label,
     dns_subdomain,
     dns_subdomain_with_underscores,
     ip,
-    within,
 )
 from steersman_cluster.apiserver.meta.strategy import Object
 
 MIRROR_POD: Final = "kubernetes.io/config.mirror"
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
-_RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
-_DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
-_PREEMPTION_POLICIES: Final = ("PreemptLowerPriority", "Never")
 _MAX_NAMESERVERS: Final = 3
 _MAX_SEARCHES: Final = 32
 _MAX_SEARCHES_LENGTH: Final = 2048
@@ -109,205 +103,195 @@ def _is_int32(text: str) -> bool:
 def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[FieldError]:
     """Return the errors in the spec of ``pod``, or of a Pod template if ``pod`` is None."""
     metadata: Object = pod["metadata"] if pod else {}
-    found, errors = volume_errors(
+    volumes, errors = volume_errors(
         spec.get("volumes") or (), f"{path}.volumes", metadata.get("name", "")
     )
     claims = spec.get("resourceClaims") or ()
-    if claims:
-        errors += _claim_errors(claims, metadata, f"{path}.resourceClaims")
-    around = PodContext(
-        volumes=found,
+    if claims and MIRROR_POD in (metadata.get("annotations") or {}):
+        errors += [forbidden("", "static pods do not support resource claims")] * len(claims)
+    else:
+        errors += _CLAIMS(claims, f"{path}.resourceClaims")
+    context = PodContext(
+        is_template=pod is None,
+        volumes=volumes,
         claims={each["name"] for each in claims if each.get("name")},
         restart_policy=spec.get("restartPolicy", ""),
         grace_seconds=spec.get("terminationGracePeriodSeconds"),
         host_users=spec.get("hostUsers") is not False,
     )
-    errors += _all_container_errors(spec, path, around)
-    if "resources" in spec:
-        errors += pod_level_errors(spec, around.claims, f"{path}.resources")
-    if spec.get("hostNetwork"):
-        errors += _host_network_errors(spec, f"{path}.containers", is_pod=pod is not None)
-    errors += _policy_errors(spec, "restartPolicy", _RESTART_POLICIES, path)
-    errors += _policy_errors(spec, "dnsPolicy", _DNS_POLICIES, path)
-    if selector := spec.get("nodeSelector"):
-        errors += label_errors(selector, f"{path}.nodeSelector")
-    errors += pod_security_errors(spec, f"{path}.securityContext")
-    if affinity := spec.get("affinity"):
-        errors += affinity_errors(affinity, f"{path}.affinity")
-    errors += _dns_errors(spec, f"{path}.dnsConfig")
-    for name, check in _LISTS.items():
-        if name in spec:
-            errors += check(spec[name], f"{path}.{name}")
-    errors += host_process_errors(spec, path)
-    if spec.get("hostUsers") is False:
-        errors += _host_users_errors(spec, path)
+    return errors + _SPEC(spec, path, context)
+
+
+def _all_container_errors(spec: Object, path: str, pod: PodContext) -> Iterator[FieldError]:
+    containers, before = spec.get("containers") or (), spec.get("initContainers") or ()
+    yield from container_errors(containers, f"{path}.containers", pod)
+    yield from init_container_errors(before, f"{path}.initContainers", containers, pod)
+    if ephemeral := spec.get("ephemeralContainers"):
+        others = [*containers, *before]
+        yield from ephemeral_container_errors(ephemeral, f"{path}.ephemeralContainers", others, pod)
+
+
+def _claim_source_errors(claim: Object, path: str) -> Iterator[FieldError]:
+    one, other = "resourceClaimName", "resourceClaimTemplateName"
+    if one in claim and other in claim:
+        detail = f"at most one of `{one}` or `{other}` may be specified"
+        yield invalid(path, go_form("PodResourceClaim", claim), detail)
+    elif one not in claim and other not in claim:
+        detail = f"must specify one of: `{one}`, `{other}`"
+        yield invalid(path, go_form("PodResourceClaim", claim), detail)
+
+
+_CLAIMS: Final = rule.each(
+    rule.required("name", rule.first(rule.unique(), dns_label)),
+    rule.code(_claim_source_errors),
+    rule.given("resourceClaimName", dns_subdomain),
+    rule.given("resourceClaimTemplateName", dns_subdomain),
+)
+
+
+def _pod_resource_errors(spec: Object, path: str, pod: PodContext) -> list[FieldError]:
+    return pod_level_errors(spec, pod.claims, f"{path}.resources")
+
+
+def _host_port_errors(spec: Object, path: str, pod: PodContext) -> Iterator[FieldError]:
+    if not spec.get("hostNetwork"):
+        return
+    detail = "must match `containerPort` when `hostNetwork` is true"
+    for index, container in enumerate(spec.get("containers") or ()):
+        for number, port in enumerate(container.get("ports") or ()):
+            host = port.get("hostPort", 0)
+            if host != port.get("containerPort", 0) and (host or not pod.is_template):
+                field = f"{path}.containers[{index}].ports[{number}].hostPort"
+                yield invalid(field, host, detail)
+
+
+def _dns_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    config: Object | None = spec.get("dnsConfig")
+    path = f"{path}.dnsConfig"
+    if spec.get("dnsPolicy") == "None" and not (config or {}).get("nameservers"):
+        if config is None:
+            yield required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
+        else:
+            detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield required(f"{path}.nameservers", detail)
+    elif config:
+        yield from _DNS_CONFIG(config, path)
+
+
+_DNS_CONFIG: Final = rule.table(
+    rule.optional(
+        "nameservers",
+        rule.must(
+            lambda servers: len(servers) <= _MAX_NAMESERVERS,
+            f"must not have more than {_MAX_NAMESERVERS} nameservers",
+        ),
+        rule.each(ip),
+    ),
+    rule.optional(
+        "searches",
+        rule.must(
+            lambda searches: len(searches) <= _MAX_SEARCHES,
+            f"must not have more than {_MAX_SEARCHES} search paths",
+        ),
+        rule.must(
+            lambda searches: len(" ".join(searches)) <= _MAX_SEARCHES_LENGTH,
+            f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the"
+            " search list",
+        ),
+        rule.each(
+            rule.when(
+                lambda search: search != ".",
+                rule.code(
+                    lambda search, path: all_invalid(
+                        path,
+                        search.removesuffix("."),
+                        dns_subdomain_with_underscores(search.removesuffix(".")),
+                    )
+                ),
+            )
+        ),
+    ),
+    rule.optional("options", rule.each(rule.required("name", detail="must not be empty", at=""))),
+)
+
+
+def _host_user_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    if spec.get("hostUsers") is not False:
+        return
+    detail = "when `hostUsers` is false"
+    # kube-apiserver's errors spell the last two with a capital letter.
+    for name, shown in (
+        ("hostNetwork", "hostNetwork"),
+        ("hostPID", "HostPID"),
+        ("hostIPC", "HostIPC"),
+    ):
+        if spec.get(name):
+            yield forbidden(f"{path}.{shown}", detail)
+    for field, container in containers_of(spec, path):
+        if container.get("volumeDevices"):
+            yield forbidden(f"{field}.volumeDevices", detail)
+
+
+def _hostname_override_errors(spec: Object, path: str) -> Iterator[FieldError]:
     if "hostnameOverride" in spec:
-        errors += _hostname_override_errors(spec, f"{path}.hostnameOverride")
-    errors += _scalar_errors(spec, path)
-    errors += system_errors(spec, path)
+        for name in ("setHostnameAsFQDN", "hostNetwork"):
+            if spec.get(name):
+                detail = f"may not be specified when {name} is true"
+                yield forbidden(f"{path}.hostnameOverride", detail)
+
+
+def _overhead_errors(overhead: Object, path: str) -> list[FieldError]:
+    return requirements_errors({"limits": overhead}, path)
+
+
+def _file_variable_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    volumes = {each.get("name", ""): each for each in spec.get("volumes") or ()}
     for field, container in containers_of(spec, path):
         if variables := container.get("env"):
-            volumes = {each.get("name", ""): each for each in spec.get("volumes") or ()}
-            errors += file_volume_errors(variables, volumes, f"{field}.env")
-    return errors
+            yield from file_volume_errors(variables, volumes, f"{field}.env")
 
 
-def _all_container_errors(spec: Object, path: str, around: PodContext) -> list[FieldError]:
-    containers = spec.get("containers") or ()
-    errors = container_errors(containers, f"{path}.containers", around)
-    if before := spec.get("initContainers"):
-        errors += init_container_errors(before, f"{path}.initContainers", containers, around)
-    if ephemeral := spec.get("ephemeralContainers"):
-        others = [*containers, *(before or ())]
-        errors += ephemeral_container_errors(
-            ephemeral, f"{path}.ephemeralContainers", others, around
-        )
-    return errors
-
-
-def _claim_errors(claims: Sequence[Object], metadata: Object, path: str) -> list[FieldError]:
-    if MIRROR_POD in (metadata.get("annotations") or {}):
-        return [forbidden("", "static pods do not support resource claims")] * len(claims)
-    errors: list[FieldError] = []
-    seen: set[str] = set()
-    ways = ("resourceClaimName", "resourceClaimTemplateName")
-    for index, claim in enumerate(claims):
-        field, name = f"{path}[{index}]", claim.get("name", "")
-        if not name:
-            errors.append(required(f"{field}.name"))
-        elif name in seen:
-            errors.append(duplicate(f"{field}.name", name))
-        else:
-            errors += all_invalid(f"{field}.name", name, dns_label(name))
-            seen.add(name)
-        given = [way for way in ways if way in claim]
-        if len(given) == 2:
-            detail = f"at most one of `{ways[0]}` or `{ways[1]}` may be specified"
-            errors.append(invalid(field, go_form("PodResourceClaim", claim), detail))
-        elif not given:
-            detail = f"must specify one of: `{ways[0]}`, `{ways[1]}`"
-            errors.append(invalid(field, go_form("PodResourceClaim", claim), detail))
-        for way in given:
-            errors += all_invalid(f"{field}.{way}", claim[way], dns_subdomain(claim[way]))
-    return errors
-
-
-def _host_network_errors(spec: Object, path: str, *, is_pod: bool) -> list[FieldError]:
-    detail = "must match `containerPort` when `hostNetwork` is true"
-    return [
-        invalid(f"{path}[{index}].ports[{number}].hostPort", host, detail)
-        for index, container in enumerate(spec.get("containers") or ())
-        for number, port in enumerate(container.get("ports") or ())
-        if (is_pod or port.get("hostPort"))
-        and (host := port.get("hostPort", 0)) != port.get("containerPort", 0)
-    ]
-
-
-def _policy_errors(spec: Object, name: str, policies: Sequence[str], path: str) -> list[FieldError]:
-    policy = spec.get(name, "")
-    if policy in policies:
-        return []
-    field = f"{path}.{name}"
-    return [not_supported(field, policy, policies) if policy else required(field)]
-
-
-def _dns_errors(spec: Object, path: str) -> list[FieldError]:
-    config: Object | None = spec.get("dnsConfig")
-    servers = (config or {}).get("nameservers") or ()
-    if spec.get("dnsPolicy") == "None":
-        if config is None:
-            return [required(path, "must provide `dnsConfig` when `dnsPolicy` is None")]
-        if not servers:
-            detail = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-            return [required(f"{path}.nameservers", detail)]
-    if not config:
-        return []
-    errors: list[FieldError] = []
-    if len(servers) > _MAX_NAMESERVERS:
-        detail = f"must not have more than {_MAX_NAMESERVERS} nameservers"
-        errors.append(invalid(f"{path}.nameservers", servers, detail))
-    for index, server in enumerate(servers):
-        errors += all_invalid(f"{path}.nameservers[{index}]", server, ip(server))
-    errors += _search_errors(config.get("searches") or (), f"{path}.searches")
-    for index, option in enumerate(config.get("options") or ()):
-        if not option.get("name"):
-            errors.append(required(f"{path}.options[{index}]", "must not be empty"))
-    return errors
-
-
-def _search_errors(searches: Sequence[str], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if len(searches) > _MAX_SEARCHES:
-        detail = f"must not have more than {_MAX_SEARCHES} search paths"
-        errors.append(invalid(path, searches, detail))
-    if len(" ".join(searches)) > _MAX_SEARCHES_LENGTH:
-        detail = (
-            f"must not have more than {_MAX_SEARCHES_LENGTH} characters (including spaces) in the"
-            " search list"
-        )
-        errors.append(invalid(path, searches, detail))
-    for index, search in enumerate(searches):
-        if search != ".":
-            name = search.removesuffix(".")
-            wrong = dns_subdomain_with_underscores(name)
-            errors += all_invalid(f"{path}[{index}]", name, wrong)
-    return errors
-
-
-def _host_users_errors(spec: Object, path: str) -> list[FieldError]:
-    detail = "when `hostUsers` is false"
-    named = {"hostNetwork": "hostNetwork", "hostPID": "HostPID", "hostIPC": "HostIPC"}
-    errors = [forbidden(f"{path}.{named[name]}", detail) for name in named if spec.get(name)]
-    return errors + [
-        forbidden(f"{field}.volumeDevices", detail)
-        for field, container in containers_of(spec, path)
-        if container.get("volumeDevices")
-    ]
-
-
-def _hostname_override_errors(spec: Object, path: str) -> list[FieldError]:
-    name = spec["hostnameOverride"]
-    errors = [
-        forbidden(path, f"may not be specified when {each} is true")
-        for each in ("setHostnameAsFQDN", "hostNetwork")
-        if spec.get(each)
-    ]
-    if len(name) > _MAX_HOSTNAME_LENGTH:
-        errors.append(too_long(path, name, _MAX_HOSTNAME_LENGTH))
-    return errors + all_invalid(path, name, dns_subdomain(name))
-
-
-def _scalar_errors(spec: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for name in ("serviceAccountName", "nodeName"):
-        if value := spec.get(name):
-            errors += all_invalid(f"{path}.{name}", value, dns_subdomain(value))
-    if (seconds := spec.get("activeDeadlineSeconds")) is not None:
-        wrong = within(seconds, 1, _MAX_SECONDS)
-        errors += all_invalid(f"{path}.activeDeadlineSeconds", seconds, wrong)
-    for name in ("hostname", "subdomain"):
-        if value := spec.get(name):
-            errors += all_invalid(f"{path}.{name}", value, dns_label(value))
-    if tolerations := spec.get("tolerations"):
-        errors += toleration_errors(tolerations, f"{path}.tolerations")
-    for index, alias in enumerate(spec.get("hostAliases") or ()):
-        field, address = f"{path}.hostAliases[{index}]", alias.get("ip", "")
-        errors += all_invalid(f"{field}.ip", address, ip(address))
-        for number, name in enumerate(alias.get("hostnames") or ()):
-            errors += all_invalid(f"{field}.hostnames[{number}]", name, dns_subdomain(name))
-    for name in ("priorityClassName", "runtimeClassName"):
-        if (value := spec.get(name)) is not None:
-            errors += all_invalid(f"{path}.{name}", value, dns_subdomain(value))
-    if "preemptionPolicy" in spec:
-        errors += _policy_errors(spec, "preemptionPolicy", _PREEMPTION_POLICIES, path)
-    if overhead := spec.get("overhead"):
-        errors += requirements_errors({"limits": overhead}, f"{path}.overhead")
-    return errors
-
-
-# Lists with their own checks, in kube-apiserver's order of validation.
-_LISTS: Final[Mapping[str, Callable[[Sequence[Object], str], list[FieldError]]]] = {
-    "readinessGates": readiness_gate_errors,
-    "schedulingGates": scheduling_gate_errors,
-    "topologySpreadConstraints": spread_errors,
-}
+_SPEC: Final = rule.table(
+    rule.scoped(_all_container_errors),
+    rule.scoped(_pod_resource_errors),
+    rule.scoped(_host_port_errors),
+    rule.required("restartPolicy", rule.enum("Always", "OnFailure", "Never")),
+    rule.required(
+        "dnsPolicy", rule.enum("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+    ),
+    rule.given("nodeSelector", rule.code(label_errors)),
+    rule.code(pod_security_errors),
+    rule.given("affinity", AFFINITY),
+    rule.code(_dns_errors),
+    rule.given("readinessGates", READINESS_GATES),
+    rule.given("schedulingGates", SCHEDULING_GATES),
+    rule.given("topologySpreadConstraints", rule.code(spread_errors)),
+    rule.code(host_process_errors),
+    rule.code(_host_user_errors),
+    rule.code(_hostname_override_errors),
+    rule.given(
+        "hostnameOverride",
+        rule.max_bytes(_MAX_HOSTNAME_LENGTH),
+        dns_subdomain,
+    ),
+    rule.optional("serviceAccountName", dns_subdomain),
+    rule.optional("nodeName", dns_subdomain),
+    rule.given("activeDeadlineSeconds", rule.between(1, _MAX_SECONDS)),
+    rule.optional("hostname", dns_label),
+    rule.optional("subdomain", dns_label),
+    rule.given("tolerations", TOLERATIONS),
+    rule.given(
+        "hostAliases",
+        rule.each(
+            rule.always("ip", ip),
+            rule.given("hostnames", rule.each(dns_subdomain)),
+        ),
+    ),
+    rule.given("priorityClassName", dns_subdomain),
+    rule.given("runtimeClassName", dns_subdomain),
+    rule.given("preemptionPolicy", rule.must_be_set()),
+    rule.optional("preemptionPolicy", rule.enum("PreemptLowerPriority", "Never")),
+    rule.given("overhead", rule.code(_overhead_errors)),
+    rule.code(system_errors),
+    rule.code(_file_variable_errors),
+)

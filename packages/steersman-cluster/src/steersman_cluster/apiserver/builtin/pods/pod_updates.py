@@ -5,7 +5,7 @@ from ipaddress import IPv4Address
 from typing import Final
 
 from steersman_cluster.apiserver.builtin.go_forms import go_form, pod_spec_difference
-from steersman_cluster.apiserver.builtin.pods.containers import padded_image_errors
+from steersman_cluster.apiserver.builtin.pods.containers import UNPADDED_IMAGES
 from steersman_cluster.apiserver.builtin.pods.pod_specs import MIRROR_POD, pod_annotation_errors
 from steersman_cluster.apiserver.builtin.pods.pod_statuses import (
     claim_status_errors,
@@ -13,7 +13,7 @@ from steersman_cluster.apiserver.builtin.pods.pod_statuses import (
 )
 from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import (
     REQUIRED,
-    toleration_errors,
+    TOLERATIONS,
 )
 from steersman_cluster.apiserver.builtin.pods.security import APP_ARMOR
 from steersman_cluster.apiserver.meta.field_errors import (
@@ -64,7 +64,7 @@ def update_errors(new: Object, old: Object) -> list[FieldError]:
         for index, container in enumerate(containers):
             if not container.get("image"):
                 errors.append(required(f"spec.{kind}[{index}].image"))
-        errors += padded_image_errors(containers, f"spec.{kind}")
+        errors += UNPADDED_IMAGES(containers, f"spec.{kind}")
     wrong, is_final = _deadline_errors(spec, before)
     errors += wrong
     if is_final:
@@ -119,7 +119,7 @@ def _toleration_change_errors(spec: Object, before: Object) -> list[FieldError]:
     if not without_seconds(before) <= without_seconds(spec):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         return [forbidden("spec.tolerations", detail)]
-    return toleration_errors(spec.get("tolerations") or (), "spec.tolerations")
+    return TOLERATIONS(spec.get("tolerations") or (), "spec.tolerations")
 
 
 def _gate_change_errors(spec: Object, before: Object) -> list[FieldError]:

@@ -20,7 +20,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_admission import (
 )
 from steersman_cluster.apiserver.builtin.plugins.pod_security import secure_pod
 from steersman_cluster.apiserver.builtin.plugins.runtime_admission import validate_overhead
-from steersman_cluster.apiserver.builtin.pods.containers import padded_image_errors
+from steersman_cluster.apiserver.builtin.pods.containers import UNPADDED_IMAGES
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_pod
 from steersman_cluster.apiserver.builtin.pods.pod_specs import pod_annotation_errors, spec_errors
 from steersman_cluster.apiserver.builtin.pods.pod_updates import status_errors, update_errors
@@ -146,7 +146,7 @@ def _validate(pod: Object) -> list[FieldError]:
     if not spec.get("serviceAccountName"):
         errors += _token_errors(spec)
     for kind in ("containers", "initContainers"):
-        errors += padded_image_errors(spec.get(kind) or (), f"spec.{kind}")
+        errors += UNPADDED_IMAGES(spec.get(kind) or (), f"spec.{kind}")
     return errors
 
 

@@ -1,25 +1,23 @@
-"""Validation of security contexts, and of settings that depend on the operating system."""
+"""The rules of security contexts, and of settings that depend on the operating system."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, Protocol
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
-from steersman_cluster.apiserver.builtin.pods.file_paths import descending_errors
+from steersman_cluster.apiserver.builtin.pods.file_paths import RELATIVE_PATH
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     duplicate,
     forbidden,
     invalid,
     not_supported,
     required,
-    too_long,
 )
 from steersman_cluster.apiserver.meta.name_validation import user_or_group_id
 from steersman_cluster.apiserver.meta.strategy import Object
 
-_PROFILES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _SECCOMP_POD: Final = "seccomp.security.alpha.kubernetes.io/pod"
 _SECCOMP_CONTAINER: Final = "container.seccomp.security.alpha.kubernetes.io/"
 APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
@@ -63,6 +61,13 @@ _NOT_FOR_WINDOWS: Final = {
 }
 
 
+class HasHostUsers(Protocol):
+    """The part of a Pod on which the rules of a container's security context depend."""
+
+    @property
+    def host_users(self) -> bool: ...
+
+
 def containers_of(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
     """Yield every container of a Pod with its path, in the order of their start."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
@@ -70,71 +75,94 @@ def containers_of(spec: Object, path: str) -> Iterator[tuple[str, Object]]:
             yield f"{path}.{kind}[{index}]", container
 
 
-def container_security_errors(
-    context: Object | None, path: str, *, host_users: bool
-) -> list[FieldError]:
-    """Return the errors in a container's security context."""
-    if not context:
-        return []
-    errors = _id_errors(context, ("runAsUser", "runAsGroup"), path)
-    if (mount := context.get("procMount")) is not None:
-        if mount not in ("Default", "Unmasked"):
-            errors.append(not_supported(f"{path}.procMount", mount, ("Default", "Unmasked")))
-        elif host_users and mount == "Unmasked":
-            detail = "`hostUsers` must be false to use `Unmasked`"
-            errors.append(invalid(f"{path}.procMount", mount, detail))
-    errors += _seccomp_errors(context.get("seccompProfile"), f"{path}.seccompProfile")
-    if context.get("allowPrivilegeEscalation") is False:
-        added = context.get("capabilities", {}).get("add") or ()
-        reasons = ["`privileged` to true"] if context.get("privileged") else []
-        reasons += ["`capabilities.Add` CAP_SYS_ADMIN"] * added.count("CAP_SYS_ADMIN")
-        shown = go_form("SecurityContext", context) if reasons else None
-        errors += [
-            invalid(path, shown, f"cannot set `allowPrivilegeEscalation` to false and {reason}")
-            for reason in reasons
-        ]
-    return errors + _app_armor_errors(context.get("appArmorProfile"), f"{path}.appArmorProfile")
+def _proc_mount_errors(mount: str, path: str, pod: HasHostUsers) -> Iterator[FieldError]:
+    if pod.host_users and mount == "Unmasked":
+        yield invalid(path, mount, "`hostUsers` must be false to use `Unmasked`")
 
 
-def pod_security_errors(spec: Object, path: str) -> list[FieldError]:
-    """Return the errors in a Pod's security context, which is at ``path``."""
+def _escalation_errors(context: Object, path: str) -> Iterator[FieldError]:
+    if context.get("allowPrivilegeEscalation") is not False:
+        return
+    added = context.get("capabilities", {}).get("add") or ()
+    reasons = ["`privileged` to true"] if context.get("privileged") else []
+    reasons += ["`capabilities.Add` CAP_SYS_ADMIN"] * added.count("CAP_SYS_ADMIN")
+    for reason in reasons:
+        detail = f"cannot set `allowPrivilegeEscalation` to false and {reason}"
+        yield invalid(path, go_form("SecurityContext", context), detail)
+
+
+def _seccomp_profile_errors(profile: Object, path: str) -> Iterator[FieldError]:
+    is_local, local = profile.get("type") == "Localhost", profile.get("localhostProfile")
+    path = f"{path}.localhostProfile"
+    if not is_local and local is not None:
+        detail = "can only be set when seccomp type is Localhost"
+        yield invalid(path, go_form("SeccompProfile", profile), detail)
+    elif is_local and local is None:
+        yield required(path, "must be set when seccomp type is Localhost")
+    elif local is not None:
+        yield from RELATIVE_PATH(local, path)
+
+
+_PROFILE: Final = rule.enum("Localhost", "RuntimeDefault", "Unconfined")
+_SECCOMP: Final = rule.table(
+    rule.required("type", _PROFILE, detail="type is required when seccompProfile is set"),
+    rule.code(_seccomp_profile_errors),
+)
+_APP_ARMOR: Final = rule.when(
+    lambda profile: profile.get("type") == "Localhost",
+    rule.always(
+        "localhostProfile",
+        rule.first(
+            rule.must(
+                lambda profile: profile.strip() == profile, "must not be padded with whitespace"
+            ),
+            rule.must_be_set("must be set when AppArmor type is Localhost"),
+        ),
+        rule.max_bytes(_MAX_PROFILE_LENGTH),
+    ),
+    otherwise=[
+        rule.first(
+            rule.required("type", _PROFILE, detail="type is required when appArmorProfile is set"),
+            rule.given(
+                "localhostProfile",
+                rule.must(lambda _: False, "can only be set when AppArmor type is Localhost"),
+            ),
+        )
+    ],
+)
+CONTAINER_SECURITY: Final = rule.table(
+    rule.given("runAsUser", user_or_group_id),
+    rule.given("runAsGroup", user_or_group_id),
+    rule.given("procMount", rule.enum("Default", "Unmasked"), rule.scoped(_proc_mount_errors)),
+    rule.given("seccompProfile", _SECCOMP),
+    rule.code(_escalation_errors),
+    rule.given("appArmorProfile", _APP_ARMOR),
+)
+_POD_IDS: Final = rule.table(
+    rule.given("fsGroup", user_or_group_id),
+    rule.given("runAsUser", user_or_group_id),
+    rule.given("runAsGroup", user_or_group_id),
+    rule.optional("supplementalGroups", rule.each(user_or_group_id)),
+)
+_POD_SECURITY: Final = rule.table(
+    rule.given("fsGroupChangePolicy", rule.enum("Always", "OnRootMismatch")),
+    rule.given("seccompProfile", _SECCOMP),
+    rule.given("appArmorProfile", _APP_ARMOR),
+    rule.given("supplementalGroupsPolicy", rule.enum("Merge", "Strict")),
+    rule.given("seLinuxChangePolicy", rule.enum("Recursive")),
+)
+
+
+def pod_security_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    """Yield the errors in a Pod's security context."""
     context: Object = spec.get("securityContext") or {}
-    errors: list[FieldError] = []
-    if context:
-        errors += _id_errors(context, ("fsGroup", "runAsUser", "runAsGroup"), path)
-        for index, group in enumerate(context.get("supplementalGroups") or ()):
-            field = f"{path}.supplementalGroups[{index}]"
-            errors += all_invalid(field, group, user_or_group_id(group))
+    path = f"{path}.securityContext"
+    yield from _POD_IDS(context, path)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
-        errors.append(invalid(f"{path}.shareProcessNamespace", True, detail))
-    if not context:
-        return errors
-    errors += _sysctl_errors(context.get("sysctls") or (), spec, f"{path}.sysctls")
-    errors += _choice_errors(context, "fsGroupChangePolicy", ("Always", "OnRootMismatch"), path)
-    errors += _seccomp_errors(context.get("seccompProfile"), f"{path}.seccompProfile")
-    errors += _app_armor_errors(context.get("appArmorProfile"), f"{path}.appArmorProfile")
-    errors += _choice_errors(context, "supplementalGroupsPolicy", ("Merge", "Strict"), path)
-    errors += _choice_errors(context, "seLinuxChangePolicy", ("Recursive",), path)
-    return errors
-
-
-def _id_errors(context: Object, names: Sequence[str], path: str) -> list[FieldError]:
-    return [
-        error
-        for name in names
-        if (number := context.get(name)) is not None
-        for error in all_invalid(f"{path}.{name}", number, user_or_group_id(number))
-    ]
-
-
-def _choice_errors(
-    context: Object, name: str, choices: Sequence[str], path: str
-) -> list[FieldError]:
-    value = context.get(name)
-    if value is None or value in choices:
-        return []
-    return [not_supported(f"{path}.{name}", value, choices)]
+        yield invalid(f"{path}.shareProcessNamespace", True, detail)
+    yield from _sysctl_errors(context.get("sysctls") or (), spec, f"{path}.sysctls")
+    yield from _POD_SECURITY(context, path)
 
 
 def _sysctl_errors(sysctls: Sequence[Object], spec: Object, path: str) -> list[FieldError]:
@@ -158,54 +186,6 @@ def _sysctl_errors(sysctls: Sequence[Object], spec: Object, path: str) -> list[F
         elif spec.get("hostIPC") and dotted.startswith(_IPC_SYSCTLS):
             errors.append(invalid(field, name, "may not be specified when 'hostIPC' is true"))
         seen.add(name)
-    return errors
-
-
-def _seccomp_errors(profile: Object | None, path: str) -> list[FieldError]:
-    if profile is None:
-        return []
-    errors: list[FieldError] = []
-    type_, local = profile.get("type", ""), profile.get("localhostProfile")
-    if not type_:
-        errors.append(required(f"{path}.type", "type is required when seccompProfile is set"))
-    elif type_ not in _PROFILES:
-        errors.append(not_supported(f"{path}.type", type_, _PROFILES))
-    if type_ != "Localhost" and local is not None:
-        detail = "can only be set when seccomp type is Localhost"
-        shown = go_form("SeccompProfile", profile)
-        errors.append(invalid(f"{path}.localhostProfile", shown, detail))
-    elif type_ == "Localhost" and local is None:
-        detail = "must be set when seccomp type is Localhost"
-        errors.append(required(f"{path}.localhostProfile", detail))
-    elif local is not None:
-        errors += descending_errors(local, f"{path}.localhostProfile")
-    return errors
-
-
-def _app_armor_errors(profile: Object | None, path: str) -> list[FieldError]:
-    if profile is None:
-        return []
-    type_, local = profile.get("type", ""), profile.get("localhostProfile")
-    if type_ == "Localhost":
-        return _local_profile_errors(local or "", f"{path}.localhostProfile")
-    if not type_:
-        return [required(f"{path}.type", "type is required when appArmorProfile is set")]
-    if type_ not in _PROFILES:
-        return [not_supported(f"{path}.type", type_, _PROFILES)]
-    if local is not None:
-        detail = "can only be set when AppArmor type is Localhost"
-        return [invalid(f"{path}.localhostProfile", local, detail)]
-    return []
-
-
-def _local_profile_errors(profile: str, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if profile.strip() != profile:
-        errors.append(invalid(path, profile, "must not be padded with whitespace"))
-    elif not profile:
-        errors.append(required(path, "must be set when AppArmor type is Localhost"))
-    if len(profile) > _MAX_PROFILE_LENGTH:
-        errors.append(too_long(path, profile, _MAX_PROFILE_LENGTH))
     return errors
 
 
@@ -310,7 +290,7 @@ def annotation_value_errors(
         if key == _SECCOMP_POD or key.startswith(_SECCOMP_CONTAINER):
             field = f"{path}.{key}"
             if value.startswith("localhost/"):
-                errors += descending_errors(value.removeprefix("localhost/"), field)
+                errors += RELATIVE_PATH(value.removeprefix("localhost/"), field)
             elif value not in ("runtime/default", "docker/default", "unconfined"):
                 errors.append(invalid(field, value, "must be a valid seccomp profile"))
         elif key.startswith(APP_ARMOR):

@@ -1,140 +1,124 @@
-"""Validation of volume mounts and volume devices of containers."""
+"""The rules of a container's volume mounts and volume devices."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, Protocol
 
-from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors, descending_errors
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.pods.file_paths import RELATIVE_PATH, has_backsteps
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
     invalid,
     not_found,
-    not_supported,
     required,
 )
 from steersman_cluster.apiserver.meta.strategy import Object
 
-_PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
-_RECURSIONS: Final = ("Disabled", "Enabled", "IfPossible")
+
+class HasVolumes(Protocol):
+    """The part of a Pod on which the rules of mounts depend: its volumes, by name."""
+
+    @property
+    def volumes(self) -> Mapping[str, Object]: ...
 
 
-def mount_errors(container: Object, volumes: Mapping[str, Object], path: str) -> list[FieldError]:
-    """Return the errors in a container's ``volumeMounts``.
-
-    ``volumes`` contains the Pod's volumes by name.
-    """
-    errors: list[FieldError] = []
-    devices = {each.get("name"): each.get("devicePath") for each in _devices(container)}
+def mount_errors(container: Object, path: str, pod: HasVolumes) -> Iterator[FieldError]:
+    """Yield the errors in a container's ``volumeMounts``."""
+    path = f"{path}.volumeMounts"
+    devices = {
+        each.get("name"): each.get("devicePath") for each in container.get("volumeDevices") or ()
+    }
     device_paths = set(devices.values())
     seen: set[str] = set()
     for index, mount in enumerate(container.get("volumeMounts") or ()):
         field = f"{path}[{index}]"
         name, directory = mount.get("name", ""), mount.get("mountPath", "")
         if not name:
-            errors.append(required(f"{field}.name"))
-        if name not in volumes:
-            errors.append(not_found(f"{field}.name", name))
+            yield required(f"{field}.name")
+        if name not in pod.volumes:
+            yield not_found(f"{field}.name", name)
         if not directory:
-            errors.append(required(f"{field}.mountPath"))
+            yield required(f"{field}.mountPath")
         if directory in seen:
-            errors.append(invalid(f"{field}.mountPath", directory, "must be unique"))
+            yield invalid(f"{field}.mountPath", directory, "must be unique")
         seen.add(directory)
         if name in devices:
-            detail = "must not already exist in volumeDevices"
-            errors.append(invalid(f"{field}.name", name, detail))
+            yield invalid(f"{field}.name", name, "must not already exist in volumeDevices")
         if directory in device_paths:
             detail = "must not already exist as a path in volumeDevices"
-            errors.append(invalid(f"{field}.mountPath", directory, detail))
-        errors += _sub_path_errors(mount, path, field)
-        errors += _propagation_errors(mount, container, f"{path}.mountPropagation")
-        errors += _recursion_errors(mount, f"{path}.recursiveReadOnly")
-    return errors
+            yield invalid(f"{field}.mountPath", directory, detail)
+        if mount.get("subPath"):
+            yield from RELATIVE_PATH(mount["subPath"], f"{path}.subPath")
+        if expression := mount.get("subPathExpr"):
+            if mount.get("subPath"):
+                detail = "subPathExpr and subPath are mutually exclusive"
+                yield invalid(f"{field}.subPathExpr", expression, detail)
+            yield from RELATIVE_PATH(expression, f"{path}.subPathExpr")
+        # kube-apiserver's errors have the path of the list.
+        yield from _PROPAGATION(mount, path)
+        is_privileged = container.get("securityContext", {}).get("privileged")
+        if mount.get("mountPropagation") == "Bidirectional" and not is_privileged:
+            detail = "Bidirectional mount propagation is available only to privileged containers"
+            yield forbidden(f"{path}.mountPropagation", detail)
+        yield from _RECURSION(mount, path)
 
 
-def _devices(container: Object) -> Sequence[Object]:
-    return container.get("volumeDevices") or ()
-
-
-def _sub_path_errors(mount: Object, mounts: str, field: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    path, expression = mount.get("subPath"), mount.get("subPathExpr")
-    if path:
-        errors += descending_errors(path, f"{mounts}.subPath")
-    if expression:
-        if path:
-            detail = "subPathExpr and subPath are mutually exclusive"
-            errors.append(invalid(f"{field}.subPathExpr", expression, detail))
-        errors += descending_errors(expression, f"{mounts}.subPathExpr")
-    return errors
-
-
-def _propagation_errors(mount: Object, container: Object, path: str) -> list[FieldError]:
-    propagation = mount.get("mountPropagation")
-    if propagation is None:
-        return []
-    if propagation not in _PROPAGATIONS:
-        return [not_supported(path, propagation, _PROPAGATIONS)]
-    is_privileged = container.get("securityContext", {}).get("privileged")
-    if propagation == "Bidirectional" and not is_privileged:
-        detail = "Bidirectional mount propagation is available only to privileged containers"
-        return [forbidden(path, detail)]
-    return []
-
-
-def _recursion_errors(mount: Object, path: str) -> list[FieldError]:
-    recursion = mount.get("recursiveReadOnly", "Disabled")
-    if recursion not in _RECURSIONS:
-        return [not_supported(path, recursion, _RECURSIONS)]
-    if recursion == "Disabled":
-        return []
-    errors: list[FieldError] = []
+def _recursion_errors(mount: Object, path: str) -> Iterator[FieldError]:
+    if mount.get("recursiveReadOnly") not in ("Enabled", "IfPossible"):
+        return
+    path = f"{path}.recursiveReadOnly"
     if not mount.get("readOnly"):
-        errors.append(forbidden(path, "may only be specified when readOnly is true"))
+        yield forbidden(path, "may only be specified when readOnly is true")
     if mount.get("mountPropagation", "None") != "None":
         detail = "may only be specified when mountPropagation is None or not specified"
-        errors.append(forbidden(path, detail))
-    return errors
+        yield forbidden(path, detail)
 
 
-def device_errors(container: Object, volumes: Mapping[str, Object], path: str) -> list[FieldError]:
-    """Return the errors in a container's ``volumeDevices``."""
-    errors: list[FieldError] = []
+_PROPAGATION: Final = rule.given(
+    "mountPropagation", rule.enum("Bidirectional", "HostToContainer", "None")
+)
+_RECURSION: Final = rule.table(
+    rule.given("recursiveReadOnly", rule.enum("Disabled", "Enabled", "IfPossible")),
+    rule.code(_recursion_errors),
+)
+
+
+def device_errors(container: Object, path: str, pod: HasVolumes) -> Iterator[FieldError]:
+    """Yield the errors in a container's ``volumeDevices``."""
+    path = f"{path}.volumeDevices"
     mounts = {
         each.get("name"): each.get("mountPath") for each in container.get("volumeMounts") or ()
     }
     mount_paths = set(mounts.values())
     names: set[str] = set()
     paths: set[str] = set()
-    for index, device in enumerate(_devices(container)):
+    for index, device in enumerate(container.get("volumeDevices") or ()):
         field = f"{path}[{index}]"
         name, file = device.get("name", ""), device.get("devicePath", "")
         if not name:
-            errors.append(required(f"{field}.name"))
+            yield required(f"{field}.name")
         if name in names:
-            errors.append(invalid(f"{field}.name", name, "must be unique"))
-        if name not in volumes:
-            errors.append(not_found(f"{field}.name", name))
-        elif not {"persistentVolumeClaim", "ephemeral"} & volumes[name].keys():
+            yield invalid(f"{field}.name", name, "must be unique")
+        if name not in pod.volumes:
+            yield not_found(f"{field}.name", name)
+        elif not {"persistentVolumeClaim", "ephemeral"} & pod.volumes[name].keys():
             detail = (
                 "can only use volume source type of PersistentVolumeClaim or Ephemeral for"
                 " block mode"
             )
-            errors.append(invalid(f"{field}.name", name, detail))
+            yield invalid(f"{field}.name", name, detail)
         if not file:
-            errors.append(required(f"{field}.devicePath"))
+            yield required(f"{field}.devicePath")
         if file in paths:
-            errors.append(invalid(f"{field}.devicePath", file, "must be unique"))
-        if backstep_errors(file, path):
-            detail = "can not contain backsteps ('..')"
-            errors.append(invalid(f"{field}.devicePath", file, detail))
+            yield invalid(f"{field}.devicePath", file, "must be unique")
+        if has_backsteps(file):
+            yield invalid(f"{field}.devicePath", file, "can not contain backsteps ('..')")
         else:
             paths.add(file)
         if name in mounts:
-            detail = "must not already exist in volumeMounts"
-            errors.append(invalid(f"{field}.name", name, detail))
+            yield invalid(f"{field}.name", name, "must not already exist in volumeMounts")
         if file in mount_paths:
             detail = "must not already exist as a path in volumeMounts"
-            errors.append(invalid(f"{field}.devicePath", file, detail))
+            yield invalid(f"{field}.devicePath", file, detail)
         if name:
             names.add(name)
-    return errors

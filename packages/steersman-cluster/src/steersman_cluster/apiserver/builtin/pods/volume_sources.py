@@ -1,22 +1,22 @@
-"""Validation of the volume sources that Pods and PersistentVolumes have in common."""
+"""The rules of the volume sources that Pods and PersistentVolumes have in common."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.pods.file_paths import NO_BACKSTEPS
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
     required,
-    too_long,
 )
-from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
 
 Source: TypeAlias = Mapping[str, Any]
-Check: TypeAlias = Callable[[Source, str], list[FieldError]]
 
 _HOST_PATH_TYPES: Final = (
     "",
@@ -36,52 +36,16 @@ _DISK_KINDS: Final = ("Dedicated", "Managed", "Shared")
 _PAIRS: Final = "must be a host:port pair or multiple pairs separated by commas"
 _MAX_DRIVER_LENGTH: Final = 63
 
-
-def need(source: Source, path: str, *names: str) -> list[FieldError]:
-    """Return an error for each field in ``names`` that is missing or empty."""
-    return [required(f"{path}.{name}") for name in names if not source.get(name)]
-
-
-def needs_all(*names: str) -> Check:
-    """Return a check whose only rule is that the fields in ``names`` are required."""
-    return lambda source, path: need(source, path, *names)
-
-
-def driver_errors(driver: str, path: str) -> list[FieldError]:
-    """Return the errors in ``driver``, the name of a driver."""
-    if not driver:
-        return [required(path)]
-    errors = all_invalid(path, driver, dns_subdomain(driver.lower()))
-    too = len(driver.encode()) > _MAX_DRIVER_LENGTH
-    return [too_long(path, driver, _MAX_DRIVER_LENGTH), *errors] if too else errors
-
-
-def host_path_errors(source: Source, path: str) -> list[FieldError]:
-    """Return the errors in a ``hostPath`` source."""
-    if errors := need(source, path, "path"):
-        return errors
-    errors = backstep_errors(source["path"], f"{path}.path")
-    if (type_ := source.get("type", "")) not in _HOST_PATH_TYPES:
-        errors.append(not_supported(f"{path}.type", type_, _HOST_PATH_TYPES))
-    return errors
-
-
-def _partitioned(name: str) -> Check:
-    def check(source: Source, path: str) -> list[FieldError]:
-        errors = need(source, path, name)
-        partition = source.get("partition", 0)
-        if not 0 <= partition <= 255:
-            errors += all_invalid(f"{path}.partition", partition, within(-1, 1, 255))
-        return errors
-
-    return check
-
-
-def _nfs_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "server", "path")
-    if not (directory := source.get("path", "")).startswith("/"):
-        errors.append(invalid(f"{path}.path", directory, "must be an absolute path"))
-    return errors
+# The name of a driver.
+DRIVER_NAME: Final = rule.table(
+    rule.max_bytes(_MAX_DRIVER_LENGTH),
+    rule.code(lambda name, path: all_invalid(path, name, dns_subdomain(name.lower()))),
+)
+NAMED_SECRET: Final = rule.given("secretRef", rule.required("name"))
+_PARTITION: Final = rule.given(
+    "partition",
+    rule.must(lambda number: 0 <= number <= 255, "must be between 1 and 255, inclusive"),
+)
 
 
 def is_initiator(name: str) -> bool:
@@ -97,48 +61,35 @@ def _has_qualified_name(text: str) -> bool:
     )
 
 
-def _flocker_errors(source: Source, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _flocker_errors(source: Source, path: str) -> Iterator[FieldError]:
     given = [name for name in ("datasetName", "datasetUUID") if source.get(name)]
     if not given:
-        errors.append(required(path, "one of datasetName and datasetUUID is required"))
+        yield required(path, "one of datasetName and datasetUUID is required")
     elif len(given) == 2:
         detail = "datasetName and datasetUUID can not be specified simultaneously"
-        errors.append(invalid(path, "resource", detail))
-    if "/" in (name := source.get("datasetName", "")):
-        errors.append(invalid(f"{path}.datasetName", name, "must not contain '/'"))
-    return errors
+        yield invalid(path, "resource", detail)
 
 
-def _fibre_errors(source: Source, path: str) -> list[FieldError]:
-    targets, lun = source.get("targetWWNs"), source.get("lun")
-    if not targets and not source.get("wwids"):
+def _fibre_channel_errors(source: Source, path: str) -> Iterator[FieldError]:
+    targets, names = source.get("targetWWNs"), source.get("wwids")
+    if not targets and not names:
         detail = "must specify either targetWWNs or wwids, but not both"
-        return [required(f"{path}.targetWWNs", detail)]
-    errors: list[FieldError] = []
-    if targets and source.get("wwids"):
+        yield required(f"{path}.targetWWNs", detail)
+    elif targets and names:
         detail = "targetWWNs and wwids can not be specified simultaneously"
-        errors.append(invalid(f"{path}.targetWWNs", targets, detail))
-    if targets and lun is None:
-        detail = "lun is required if targetWWNs is specified"
-        errors.append(required(f"{path}.lun", detail))
-    elif targets and lun is not None:
-        errors += all_invalid(f"{path}.lun", lun, within(lun, 0, 255))
-    return errors
+        yield invalid(f"{path}.targetWWNs", targets, detail)
 
 
-def _quobyte_errors(source: Source, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _quobyte_errors(source: Source, path: str) -> Iterator[FieldError]:
     registry = source.get("registry", "")
     if not registry:
-        errors.append(required(f"{path}.registry", _PAIRS))
+        yield required(f"{path}.registry", _PAIRS)
     elif len(source.get("tenant", "").encode()) > 64:
         detail = "must be a UUID and may not exceed a length of 64 characters"
-        errors.append(required(f"{path}.tenant", detail))
+        yield required(f"{path}.tenant", detail)
     else:
         wrong = [_PAIRS for pair in registry.split(",") if not _is_pair(pair)]
-        errors += all_invalid(f"{path}.registry", registry, wrong)
-    return errors + need(source, path, "volume")
+        yield from all_invalid(f"{path}.registry", registry, wrong)
 
 
 def _is_pair(text: str) -> bool:
@@ -151,71 +102,85 @@ def _is_pair(text: str) -> bool:
     return not {":", "[", "]"} & set(host)
 
 
-def _flex_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "driver")
-    for key in source.get("options") or ():
+def _option_errors(options: Source, path: str) -> Iterator[FieldError]:
+    for key in options:
         owner = f".{key.partition('/')[0].lower()}"
         if owner.endswith((".kubernetes.io", ".k8s.io")):
             detail = "kubernetes.io and k8s.io namespaces are reserved"
-            errors.append(invalid(f"{path}.options[{key}]", key, detail))
-    return errors
+            yield invalid(f"{path}[{key}]", key, detail)
 
 
-def _azure_disk_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "diskName", "diskURI")
-    kind, address = source.get("kind"), source.get("diskURI", "")
-    for field, choices in (("cachingMode", _CACHING), ("kind", _DISK_KINDS)):
-        if (value := source.get(field)) is not None and value not in choices:
-            errors.append(not_supported(f"{path}.{field}", value, choices))
-    if kind == "Managed" and not address.startswith("/subscriptions/"):
-        form = (
-            "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/"
-            "{disk-id}"
-        )
-        errors.append(not_supported(f"{path}.diskURI", address, (form,)))
-    elif kind not in (None, "Managed") and not address.startswith("https://"):
-        form = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
-        errors.append(not_supported(f"{path}.diskURI", address, (form,)))
-    return errors
+def _disk_address_errors(disk: Source, path: str) -> Iterator[FieldError]:
+    kind, address = disk.get("kind"), disk.get("diskURI", "")
+    if kind is None:
+        return
+    prefix, form = _DISK_FORMS[kind == "Managed"]
+    if not address.startswith(prefix):
+        yield not_supported(f"{path}.diskURI", address, (form,))
 
 
-def storage_os_errors(source: Source, path: str) -> list[FieldError]:
-    """Return the errors in a StorageOS volume, whose secret is referenced by name."""
-    errors = need(source, path, "volumeName")
-    for field in ("volumeName", "volumeNamespace"):
-        if name := source.get(field):
-            errors += all_invalid(f"{path}.{field}", name, dns_label(name))
-    return errors + named_secret_errors(source, path)
-
-
-def cinder_errors(source: Source, path: str) -> list[FieldError]:
-    """Return the errors in an OpenStack volume, whose secret is referenced by name."""
-    return need(source, path, "volumeID") + named_secret_errors(source, path)
-
-
-def named_secret_errors(source: Source, path: str, *names: str) -> list[FieldError]:
-    """Return errors for missing fields of ``secretRef``: ``name`` and the given ``names``."""
-    secret = source.get("secretRef")
-    return [] if secret is None else need(secret, f"{path}.secretRef", "name", *names)
-
-
-# Sources with the same checks in Pods and in PersistentVolumes.
+# The prefix and the form of the address of an unmanaged and of a managed disk.
+_DISK_FORMS: Final = (
+    ("https://", "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"),
+    (
+        "/subscriptions/",
+        "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/"
+        "{disk-id}",
+    ),
+)
+# The secret of these two is in another namespace in a PersistentVolume.
+CINDER: Final = rule.table(rule.required("volumeID"), NAMED_SECRET)
+STORAGE_OS: Final = rule.table(
+    rule.required("volumeName", dns_label),
+    rule.optional("volumeNamespace", dns_label),
+    NAMED_SECRET,
+)
+# Sources with the same rules in Pods and in PersistentVolumes.
 SHARED: Final[Mapping[str, Check]] = {
-    "hostPath": host_path_errors,
-    "gcePersistentDisk": _partitioned("pdName"),
-    "awsElasticBlockStore": _partitioned("volumeID"),
-    "nfs": _nfs_errors,
-    "flocker": _flocker_errors,
-    "rbd": needs_all("monitors", "image"),
-    "cephfs": needs_all("monitors"),
-    "quobyte": _quobyte_errors,
-    "fc": _fibre_errors,
-    "flexVolume": _flex_errors,
-    "vsphereVolume": needs_all("volumePath"),
-    "photonPersistentDisk": needs_all("pdID"),
-    "portworxVolume": needs_all("volumeID"),
-    "azureDisk": _azure_disk_errors,
-    "scaleIO": needs_all("gateway", "system", "volumeName"),
+    "hostPath": rule.first(
+        rule.required("path"),
+        rule.table(
+            rule.always("path", NO_BACKSTEPS),
+            rule.optional("type", rule.enum(*_HOST_PATH_TYPES)),
+        ),
+    ),
+    "gcePersistentDisk": rule.table(rule.required("pdName"), _PARTITION),
+    "awsElasticBlockStore": rule.table(rule.required("volumeID"), _PARTITION),
+    "nfs": rule.table(
+        rule.all_required("server", "path"),
+        rule.always(
+            "path", rule.must(lambda path: path.startswith("/"), "must be an absolute path")
+        ),
+    ),
+    "flocker": rule.table(
+        rule.code(_flocker_errors),
+        rule.given("datasetName", rule.must(lambda name: "/" not in name, "must not contain '/'")),
+    ),
+    "rbd": rule.all_required("monitors", "image"),
+    "cephfs": rule.required("monitors"),
+    "quobyte": rule.table(rule.code(_quobyte_errors), rule.required("volume")),
+    "fc": rule.table(
+        rule.code(_fibre_channel_errors),
+        rule.when(
+            lambda source: source.get("targetWWNs"),
+            rule.needed(
+                "lun", rule.between(0, 255), detail="lun is required if targetWWNs is specified"
+            ),
+        ),
+    ),
+    "flexVolume": rule.table(
+        rule.required("driver"), rule.optional("options", rule.code(_option_errors))
+    ),
+    "vsphereVolume": rule.required("volumePath"),
+    "photonPersistentDisk": rule.required("pdID"),
+    "portworxVolume": rule.required("volumeID"),
+    "azureDisk": rule.table(
+        rule.all_required("diskName", "diskURI"),
+        rule.given("cachingMode", rule.enum(*_CACHING)),
+        rule.given("kind", rule.enum(*_DISK_KINDS)),
+        rule.code(_disk_address_errors),
+    ),
+    "scaleIO": rule.all_required("gateway", "system", "volumeName"),
 }
 # Names of sources in kube-apiserver's errors for the first source, if they differ from the field.
 CALLED: Final = {"gcePersistentDisk": "persistentDisk"}

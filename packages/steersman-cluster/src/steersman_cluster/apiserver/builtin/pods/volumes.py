@@ -1,29 +1,26 @@
-"""Validation of a Pod's volumes, each of which has a name and exactly one source."""
+"""The rules of a Pod's volumes, each of which has a name and exactly one source."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from steersman.units import Quantity
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.pods.container_env import (
     field_ref_errors,
     resource_ref_errors,
 )
-from steersman_cluster.apiserver.builtin.pods.file_paths import (
-    descending_errors,
-    own_path_errors,
-)
+from steersman_cluster.apiserver.builtin.pods.file_paths import RELATIVE_PATH, VOLUME_FILE_PATH
 from steersman_cluster.apiserver.builtin.pods.volume_sources import (
     CALLED,
+    CINDER,
+    DRIVER_NAME,
     ONLY_ONE,
     SHARED,
+    STORAGE_OS,
     Source,
-    cinder_errors,
-    driver_errors,
     is_initiator,
-    need,
-    needs_all,
-    storage_os_errors,
 )
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import claim_template_errors
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
@@ -31,13 +28,12 @@ from steersman_cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden,
     invalid,
-    not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
 from steersman_cluster.apiserver.meta.strategy import Object
 
-_MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
+_MAX_TOKEN_SECONDS: Final = 2**32
 _VOLUME_FIELDS: Final = (
     "metadata.annotations",
     "metadata.labels",
@@ -45,102 +41,50 @@ _VOLUME_FIELDS: Final = (
     "metadata.namespace",
     "metadata.uid",
 )
-_MAX_TOKEN_SECONDS: Final = 2**32
+
+PULL_POLICY: Final = rule.enum("Always", "IfNotPresent", "Never")
+_MODE: Final = rule.must(
+    lambda mode: 0 <= mode <= 0o777, "must be a number between 0 and 0777 (octal), both inclusive"
+)
+_FILE_PATH: Final = rule.required("path", VOLUME_FILE_PATH)
+_KEYS: Final = rule.optional(
+    "items", rule.each(rule.required("key"), _FILE_PATH, rule.given("mode", _MODE))
+)
 
 
-def mode_errors(holder: Source, name: str, path: str) -> list[FieldError]:
-    """Return the errors in the permission bits in the field ``name`` of ``holder``."""
-    mode = holder.get(name)
-    return [] if mode is None or 0 <= mode <= 0o777 else [invalid(f"{path}.{name}", mode, _MODE)]
-
-
-def _empty_dir_errors(source: Source, path: str) -> list[FieldError]:
-    limit = source.get("sizeLimit")
-    if limit is None or Quantity(limit) >= Quantity(0):
-        return []
-    return [forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
-
-
-def _git_errors(source: Source, path: str) -> list[FieldError]:
-    directory = source.get("directory", "")
-    return need(source, path, "repository") + descending_errors(directory, f"{path}.directory")
-
-
-def _listed(holder: Source, name: str) -> Sequence[Source]:
-    return holder.get(name) or ()
-
-
-def _items_errors(holder: Source, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for index, item in enumerate(_listed(holder, "items")):
-        field = f"{path}.items[{index}]"
-        errors += need(item, field, "key", "path")
-        errors += own_path_errors(item.get("path", ""), f"{field}.path")
-        errors += mode_errors(item, "mode", field)
-    return errors
-
-
-def _keys_errors(name: str) -> Callable[[Source, str], list[FieldError]]:
-    def check(source: Source, path: str) -> list[FieldError]:
-        return [
-            *need(source, path, name),
-            *mode_errors(source, "defaultMode", path),
-            *_items_errors(source, path),
-        ]
-
-    return check
-
-
-def _iscsi_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "targetPortal", "iqn")
-    for name, field in (("iqn", "iqn"), ("initiatorName", "initiatorname")):
-        if not (value := source.get(name)):
-            continue
-        if not value.startswith(("iqn", "eui", "naa")):
-            detail = "must be valid format starting with iqn, eui, or naa"
-            errors.append(invalid(f"{path}.{field}", value, detail))
-        elif not is_initiator(value):
-            errors.append(invalid(f"{path}.{field}", value, "must be valid format"))
-    errors += all_invalid(f"{path}.lun", source.get("lun", 0), within(source.get("lun", 0), 0, 255))
-    if source.get("chapAuthDiscovery") or source.get("chapAuthSession"):
-        errors += [] if "secretRef" in source else [required(f"{path}.secretRef")]
-    return errors
-
-
-def _file_errors(file: Source, path: str) -> list[FieldError]:
-    errors = need(file, path, "path")
-    errors += own_path_errors(file.get("path", ""), f"{path}.path")
+def _file_reference_errors(file: Source, path: str) -> Iterator[FieldError]:
     if (field := file.get("fieldRef")) is not None:
-        errors += field_ref_errors(field, f"{path}.fieldRef", _VOLUME_FIELDS)
+        yield from field_ref_errors(field, f"{path}.fieldRef", _VOLUME_FIELDS)
         if "resourceFieldRef" in file:
             detail = "fieldRef and resourceFieldRef can not be specified simultaneously"
-            errors.append(invalid(path, "resource", detail))
+            yield invalid(path, "resource", detail)
     elif (resource := file.get("resourceFieldRef")) is not None:
-        errors += resource_ref_errors(resource, f"{path}.resourceFieldRef", in_volume=True)
+        yield from resource_ref_errors(resource, f"{path}.resourceFieldRef", in_volume=True)
     else:
-        errors.append(required(path, "one of fieldRef and resourceFieldRef is required"))
-    return errors + mode_errors(file, "mode", path)
+        yield required(path, "one of fieldRef and resourceFieldRef is required")
 
 
-def _downward_errors(source: Source, path: str) -> list[FieldError]:
-    errors = mode_errors(source, "defaultMode", path)
-    for file in _listed(source, "items"):
-        errors += _file_errors(file, path)
-    return errors
+_DOWNWARD_FILE: Final = rule.table(
+    _FILE_PATH, rule.code(_file_reference_errors), rule.given("mode", _MODE)
+)
+_INITIATOR: Final = rule.first(
+    rule.must(
+        lambda name: name.startswith(("iqn", "eui", "naa")),
+        "must be valid format starting with iqn, eui, or naa",
+    ),
+    rule.must(is_initiator, "must be valid format"),
+)
+TOKEN_SECONDS: Final = rule.table(
+    rule.must(lambda seconds: seconds >= 600, "may not specify a duration less than 10 minutes"),
+    rule.must(
+        lambda seconds: seconds <= _MAX_TOKEN_SECONDS,
+        "may not specify a duration larger than 2^32 seconds",
+    ),
+)
 
 
-def _csi_errors(source: Source, path: str) -> list[FieldError]:
-    errors = driver_errors(source.get("driver", ""), f"{path}.driver")
-    if (reference := source.get("nodePublishSecretRef")) is not None:
-        if name := reference.get("name"):
-            errors += all_invalid(f"{path}.name", name, dns_subdomain(name))
-        else:
-            errors.append(required(f"{path}.nodePublishSecretRef.name"))
-    return errors
-
-
-def _projected_errors(source: Source, path: str) -> list[FieldError]:
-    errors = mode_errors(source, "defaultMode", path)
+def _projection_errors(source: Source, path: str) -> list[FieldError]:
+    errors: list[FieldError] = []
     paths: set[str] = set()
 
     def claim(path_: str, culprit: str) -> None:
@@ -149,91 +93,83 @@ def _projected_errors(source: Source, path: str) -> list[FieldError]:
         elif path_:
             paths.add(path_)
 
-    for index, projection in enumerate(_listed(source, "sources")):
+    for index, projection in enumerate(source.get("sources") or ()):
         field = f"{path}.sources[{index}]"
         for kind in ("secret", "configMap"):
             if (keys := projection.get(kind)) is not None:
-                errors += need(keys, f"{field}.{kind}", "name")
-                errors += _items_errors(keys, f"{field}.{kind}")
-                for item in _listed(keys, "items"):
+                errors += _PROJECTED_KEYS(keys, f"{field}.{kind}")
+                for item in keys.get("items") or ():
                     claim(item.get("path", ""), keys.get("name", ""))
-        if (files := projection.get("downwardAPI")) is not None:
-            for file in _listed(files, "items"):
-                errors += _file_errors(file, f"{field}.downwardAPI")
-                claim(file.get("path", ""), file.get("path", ""))
+        for file in (projection.get("downwardAPI") or {}).get("items") or ():
+            errors += _DOWNWARD_FILE(file, f"{field}.downwardAPI")
+            claim(file.get("path", ""), file.get("path", ""))
         if (token := projection.get("serviceAccountToken")) is not None:
-            errors += _token_errors(token, f"{field}.serviceAccountToken", path)
+            errors += _PROJECTED_TOKEN(token, f"{field}.serviceAccountToken")
+            # kube-apiserver's error has the path of the volume.
+            errors += _FILE_PATH(token, path)
         if len(projection) > 1:
             errors.append(forbidden(field, "may not specify more than 1 volume type per source"))
     return errors
 
 
-def _token_errors(token: Source, path: str, volume: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    seconds = token.get("expirationSeconds", 3600)
-    if seconds < 600:
-        detail = "may not specify a duration less than 10 minutes"
-        errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
-    if seconds > _MAX_TOKEN_SECONDS:
-        detail = "may not specify a duration larger than 2^32 seconds"
-        errors.append(invalid(f"{path}.expirationSeconds", seconds, detail))
-    if not token.get("path"):
-        return [*errors, required(f"{volume}.path")]
-    return errors + own_path_errors(token["path"], f"{volume}.path")
-
-
-def _ephemeral_errors(source: Source, path: str) -> list[FieldError]:
-    template = source.get("volumeClaimTemplate")
-    if template is None:
-        return [required(f"{path}.volumeClaimTemplate")]
-    return claim_template_errors(template, f"{path}.volumeClaimTemplate")
-
-
-def _image_errors(source: Source, path: str) -> list[FieldError]:
-    return pull_policy_errors(source.get("pullPolicy", ""), f"{path}.pullPolicy")
-
-
-def pull_policy_errors(policy: str, path: str) -> list[FieldError]:
-    """Return the error in the pull policy of an image."""
-    if policy in ("IfNotPresent", "Always", "Never"):
-        return []
-    if not policy:
-        return [required(path)]
-    return [not_supported(path, policy, ("Always", "IfNotPresent", "Never"))]
-
-
+_PROJECTED_KEYS: Final = rule.table(rule.required("name"), _KEYS)
+_PROJECTED_TOKEN: Final = rule.given("expirationSeconds", TOKEN_SECONDS)
 # In kube-apiserver's order of validation: the first one that is set is the volume's source.
-_SOURCES: Final[Mapping[str, Callable[[Source, str], list[FieldError]]]] = {
-    "emptyDir": _empty_dir_errors,
+_SOURCES: Final[Mapping[str, Check]] = {
+    "emptyDir": rule.given(
+        "sizeLimit",
+        rule.forbidden_if(
+            lambda limit: Quantity(limit) < Quantity(0),
+            "SizeLimit field must be a valid resource quantity",
+        ),
+    ),
     "hostPath": SHARED["hostPath"],
-    "gitRepo": _git_errors,
+    "gitRepo": rule.table(rule.required("repository"), rule.optional("directory", RELATIVE_PATH)),
     "gcePersistentDisk": SHARED["gcePersistentDisk"],
     "awsElasticBlockStore": SHARED["awsElasticBlockStore"],
-    "secret": _keys_errors("secretName"),
+    "secret": rule.table(rule.required("secretName"), rule.given("defaultMode", _MODE), _KEYS),
     "nfs": SHARED["nfs"],
-    "iscsi": _iscsi_errors,
-    "glusterfs": needs_all("endpoints", "path"),
+    "iscsi": rule.table(
+        rule.all_required("targetPortal", "iqn"),
+        rule.optional("iqn", _INITIATOR),
+        rule.optional("initiatorName", _INITIATOR, at="initiatorname"),
+        rule.given("lun", rule.between(0, 255)),
+        rule.when(
+            lambda source: source.get("chapAuthDiscovery") or source.get("chapAuthSession"),
+            rule.needed("secretRef"),
+        ),
+    ),
+    "glusterfs": rule.all_required("endpoints", "path"),
     "flocker": SHARED["flocker"],
-    "persistentVolumeClaim": needs_all("claimName"),
+    "persistentVolumeClaim": rule.required("claimName"),
     "rbd": SHARED["rbd"],
-    "cinder": cinder_errors,
+    "cinder": CINDER,
     "cephfs": SHARED["cephfs"],
     "quobyte": SHARED["quobyte"],
-    "downwardAPI": _downward_errors,
+    "downwardAPI": rule.table(
+        rule.given("defaultMode", _MODE),
+        # kube-apiserver's errors have the path of the volume.
+        rule.optional("items", rule.each(_DOWNWARD_FILE, numbered=False), at=""),
+    ),
     "fc": SHARED["fc"],
     "flexVolume": SHARED["flexVolume"],
-    "configMap": _keys_errors("name"),
-    "azureFile": needs_all("secretName", "shareName"),
+    "configMap": rule.table(rule.required("name"), rule.given("defaultMode", _MODE), _KEYS),
+    "azureFile": rule.all_required("secretName", "shareName"),
     "vsphereVolume": SHARED["vsphereVolume"],
     "photonPersistentDisk": SHARED["photonPersistentDisk"],
     "portworxVolume": SHARED["portworxVolume"],
     "azureDisk": SHARED["azureDisk"],
-    "storageos": storage_os_errors,
-    "projected": _projected_errors,
+    "storageos": STORAGE_OS,
+    "projected": rule.table(rule.given("defaultMode", _MODE), rule.code(_projection_errors)),
     "scaleIO": SHARED["scaleIO"],
-    "csi": _csi_errors,
-    "ephemeral": _ephemeral_errors,
-    "image": _image_errors,
+    "csi": rule.table(
+        rule.required("driver", DRIVER_NAME),
+        rule.given("nodePublishSecretRef", rule.required("name")),
+        # kube-apiserver's error for an invalid name omits the reference.
+        rule.optional("nodePublishSecretRef.name", dns_subdomain, at="name"),
+    ),
+    "ephemeral": rule.needed("volumeClaimTemplate", rule.code(claim_template_errors)),
+    "image": rule.required("pullPolicy", PULL_POLICY),
 }
 # Names of sources in kube-apiserver's errors for additional sources, if they differ from the field.
 _ALSO_CALLED: Final = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}

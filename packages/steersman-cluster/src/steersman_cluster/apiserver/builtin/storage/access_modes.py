@@ -1,16 +1,17 @@
-"""The access modes of PersistentVolumes and PersistentVolumeClaims."""
+"""The access modes and volume modes of PersistentVolumes and PersistentVolumeClaims."""
 
 from typing import Final
 
-from steersman_cluster.apiserver.meta.field_errors import FieldError, forbidden, not_supported
+from steersman_cluster.apiserver.builtin import rule
 
-ACCESS_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-VOLUME_MODES: Final = ("Block", "Filesystem")
+_ONLY_POD: Final = "ReadWriteOncePod"
+_OTHERS: Final = frozenset(("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce"))
 
-
-def access_mode_errors(modes: list[str], path: str) -> list[FieldError]:
-    """Return the errors in access modes; ReadWriteOncePod excludes all other modes."""
-    errors = [not_supported(path, mode, ACCESS_MODES) for mode in modes if mode not in ACCESS_MODES]
-    if "ReadWriteOncePod" in modes and set(modes) & {*ACCESS_MODES} - {"ReadWriteOncePod"}:
-        errors.append(forbidden(path, "may not use ReadWriteOncePod with other access modes"))
-    return errors
+ACCESS_MODES: Final = rule.table(
+    rule.each(rule.enum(*sorted(_OTHERS), _ONLY_POD), numbered=False),
+    rule.forbidden_if(
+        lambda modes: _ONLY_POD in modes and not _OTHERS.isdisjoint(modes),
+        "may not use ReadWriteOncePod with other access modes",
+    ),
+)
+VOLUME_MODE: Final = rule.given("volumeMode", rule.enum("Block", "Filesystem"))

@@ -1,27 +1,26 @@
 """PersistentVolumeClaims: their defaults, and their permitted changes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from steersman.names import GroupResource
 from steersman.units import Quantity
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
 from steersman_cluster.apiserver.builtin.go_forms import go_difference
 from steersman_cluster.apiserver.builtin.plugins.default_classes import newest_default
 from steersman_cluster.apiserver.builtin.plugins.limit_admission import validate_claim_limits
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import is_native
-from steersman_cluster.apiserver.builtin.storage.persistent_volumes import basic_amount_errors
+from steersman_cluster.apiserver.builtin.storage.persistent_volumes import AMOUNT
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import (
-    claim_spec_errors,
+    CLAIM_SPEC,
     claim_spec_warnings,
 )
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     immutable,
     not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import label_key, subdomain_name
 from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
@@ -113,7 +112,7 @@ def _class_of(claim: Object) -> str:
 
 
 def _create_errors(claim: Object) -> list[FieldError]:
-    return claim_spec_errors(claim["spec"], "spec")
+    return CLAIM_SPEC(claim["spec"], "spec", False)
 
 
 def _change_errors(claim: Object, old: Object) -> list[FieldError]:
@@ -123,7 +122,7 @@ def _change_errors(claim: Object, old: Object) -> list[FieldError]:
     """
     spec, was = claim["spec"], old["spec"]
     had_group = any((was.get(each) or {}).get("apiGroup") is not None for each in _SOURCES)
-    errors = claim_spec_errors(spec, "spec", any_group=had_group)
+    errors = CLAIM_SPEC(spec, "spec", had_group)
     errors += _class_annotation_errors(claim, old)
     bound = (old.get("status") or {}).get("phase") == "Bound"
     if changes := go_difference("PersistentVolumeClaimSpec", *_compared(claim, old, bound=bound)):
@@ -220,31 +219,28 @@ def _join_data_sources(spec: Object, old: Object | None = None) -> None:
         spec["dataSource"] = {key: each for key, each in reference.items() if key != "namespace"}
 
 
-def _status_errors(claim: Object, _: Object) -> list[FieldError]:
-    status = claim.get("status") or {}
-    errors: list[FieldError] = []
-    if not claim["spec"].get("accessModes"):
-        errors.append(required("Spec.accessModes"))
-    for name, amount in (status.get("capacity") or {}).items():
-        errors += basic_amount_errors(amount, f"status.capacity[{name}]")
-    path = "status.allocatedResourceStatuses"
-    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
-        errors += _resource_errors(name, path)
+def _state_errors(states: Object, path: str) -> Iterator[FieldError]:
+    for name, state in states.items():
+        yield from _RESOURCE_NAME(name, path)
         if state not in _RESIZING:
-            errors.append(not_supported(path, name, _RESIZING))
-    path = "status.allocatedResources"
-    for name, amount in (status.get("allocatedResources") or {}).items():
-        wrong = _resource_errors(name, path)
-        errors += wrong or basic_amount_errors(amount, f"{path}[{name}]")
-    return errors
+            yield not_supported(path, name, _RESIZING)
 
 
-def _resource_errors(name: str, path: str) -> list[FieldError]:
-    if wrong := label_key(name):
-        return all_invalid(path, name, wrong)
-    if is_native(name) and name != "storage":
-        return [not_supported(path, name, ("storage",))]
-    return []
+def _allocated_errors(amounts: Object, path: str) -> Iterator[FieldError]:
+    for name, amount in amounts.items():
+        yield from _RESOURCE_NAME(name, path) or AMOUNT(amount, f"{path}[{name}]")
+
+
+_RESOURCE_NAME: Final = rule.first(
+    label_key,
+    rule.when(is_native, rule.enum("storage")),
+)
+_STATUS: Final = rule.table(
+    rule.required("spec.accessModes", at="Spec.accessModes"),
+    rule.given("status.capacity", rule.each_value(AMOUNT)),
+    rule.given("status.allocatedResourceStatuses", rule.code(_state_errors)),
+    rule.given("status.allocatedResources", rule.code(_allocated_errors)),
+)
 
 
 def _warnings(claim: Object, _: Object | None) -> list[str]:
@@ -262,7 +258,7 @@ PERSISTENT_VOLUME_CLAIM = Strategy(
     prepare_update=_prepare_update,
     validate_create=_create_errors,
     validate_update=_change_errors,
-    validate_status=_status_errors,
+    validate_status=lambda claim, _: _STATUS(claim),
     validate_admission=_validate_admission,
     warnings=_warnings,
     name_errors=subdomain_name,

@@ -1,28 +1,27 @@
 """CSI kinds: the capabilities of drivers, their nodes, and their storage capacity."""
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from steersman.units import Quantity
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.node_labels import (
     expression_warnings,
     label_warning,
 )
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman_cluster.apiserver.builtin.go_forms import go_form
-from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
-from steersman_cluster.apiserver.builtin.pods.volume_sources import driver_errors
+from steersman_cluster.apiserver.builtin.label_selectors import LABEL_SELECTOR
+from steersman_cluster.apiserver.builtin.pods.volume_sources import DRIVER_NAME
+from steersman_cluster.apiserver.builtin.pods.volumes import TOKEN_SECONDS
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
-    negative_errors,
     shown_selector,
 )
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     duplicate,
     immutable,
     invalid,
-    not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
     NOT_NEGATIVE,
@@ -33,8 +32,6 @@ from steersman_cluster.apiserver.meta.name_validation import (
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _MAX_NODE_ID_LENGTH: Final = 256
-_GROUP_POLICIES: Final = ("File", "None", "ReadWriteOnceWithFSType")
-_LIFECYCLES: Final = ("Persistent", "Ephemeral")
 
 
 def _default_driver(driver: Object) -> None:
@@ -63,46 +60,39 @@ def _prepare_driver_update(driver: Object, old: Object, around: StrategyContext)
         driver["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
-def _driver_errors(driver: Object) -> list[FieldError]:
-    spec = driver["spec"]
-    errors: list[FieldError] = []
-    if (policy := spec.get("fsGroupPolicy")) not in _GROUP_POLICIES:
-        errors.append(not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
-    tokens = spec.get("tokenRequests") or []
-    errors += _token_errors(tokens)
-    errors += [
-        not_supported("spec.volumeLifecycleModes", mode, _LIFECYCLES)
-        for mode in spec.get("volumeLifecycleModes") or ()
-        if mode not in _LIFECYCLES
-    ]
-    period = spec.get("nodeAllocatableUpdatePeriodSeconds")
-    if period is not None and period < 10:
-        why = "must be greater than or equal to 10 seconds"
-        errors.append(invalid("spec.nodeAllocatableUpdatePeriodSeconds", period, why))
-    in_secrets = spec.get("serviceAccountTokenInSecrets")
-    if in_secrets is not None and not tokens:
-        why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
-        errors.append(invalid("spec.serviceAccountTokenInSecrets", in_secrets, why))
-    return errors
-
-
-def _token_errors(tokens: list[Object]) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _token_errors(tokens: list[Object], path: str) -> Iterator[FieldError]:
     audiences: set[str] = set()
     for index, token in enumerate(tokens):
-        path, audience = f"spec.tokenRequests[{index}]", token.get("audience", "")
-        if audience in audiences:
-            errors.append(duplicate(f"{path}.audience", audience))
+        if (audience := token.get("audience", "")) in audiences:
+            yield duplicate(f"{path}[{index}].audience", audience)
             continue
         audiences.add(audience)
-        seconds = token.get("expirationSeconds")
-        if seconds is not None and seconds < 600:
-            why = "may not specify a duration less than 10 minutes"
-            errors.append(invalid(f"{path}.expirationSeconds", seconds, why))
-        if seconds is not None and seconds > 2**32:
-            why = "may not specify a duration larger than 2^32 seconds"
-            errors.append(invalid(f"{path}.expirationSeconds", seconds, why))
-    return errors
+        yield from _TOKEN(token, f"{path}[{index}]")
+
+
+def _secret_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    in_secrets = spec.get("serviceAccountTokenInSecrets")
+    if in_secrets is not None and not spec.get("tokenRequests"):
+        why = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
+        yield invalid(f"{path}.serviceAccountTokenInSecrets", in_secrets, why)
+
+
+_TOKEN: Final = rule.given("expirationSeconds", TOKEN_SECONDS)
+_DRIVER: Final = rule.always(
+    "spec",
+    rule.always(
+        "fsGroupPolicy", rule.enum("File", "None", "ReadWriteOnceWithFSType"), default=None
+    ),
+    rule.given("tokenRequests", rule.code(_token_errors)),
+    rule.given(
+        "volumeLifecycleModes", rule.each(rule.enum("Persistent", "Ephemeral"), numbered=False)
+    ),
+    rule.given(
+        "nodeAllocatableUpdatePeriodSeconds",
+        rule.must(lambda seconds: seconds >= 10, "must be greater than or equal to 10 seconds"),
+    ),
+    rule.code(_secret_errors),
+)
 
 
 def _driver_change_errors(driver: Object, old: Object) -> list[FieldError]:
@@ -134,29 +124,28 @@ def _drivers(node: Object) -> list[Object]:
     return (node.get("spec") or {}).get("drivers") or []
 
 
-def _node_errors(node: Object) -> list[FieldError]:
-    errors: list[FieldError] = []
-    names: set[str] = set()
-    for index, driver in enumerate(_drivers(node)):
-        path, name, own = f"spec.drivers[{index}]", driver.get("name", ""), driver.get("nodeID", "")
-        errors += driver_errors(name, f"{path}.name")
-        if not own:
-            errors.append(required(f"{path}.nodeID"))
-        if len(own.encode()) > _MAX_NODE_ID_LENGTH:
-            why = f"must be {_MAX_NODE_ID_LENGTH} characters or less"
-            errors.append(invalid(f"{path}.nodeID", own, why))
-        room = driver.get("allocatable") or {}
-        errors += negative_errors(room, ("count",), f"{path}.allocatable")
-        if name in names:
-            errors.append(duplicate(f"{path}.name", name))
-        names.add(name)
-        keys: set[str] = set()
-        for key in driver.get("topologyKeys") or ():
-            errors += [] if key else [required(path)]
-            errors += [duplicate(path, key)] if key in keys else []
-            keys.add(key)
-            errors += all_invalid(path, key, label_key(key))
-    return errors
+_NODE: Final = rule.optional(
+    "spec.drivers",
+    rule.each(
+        rule.required("name", DRIVER_NAME),
+        rule.required("nodeID"),
+        rule.optional(
+            "nodeID",
+            rule.must(
+                lambda node_id: len(node_id.encode()) <= _MAX_NODE_ID_LENGTH,
+                f"must be {_MAX_NODE_ID_LENGTH} characters or less",
+            ),
+        ),
+        rule.given("allocatable.count", rule.NOT_NEGATIVE),
+        rule.always("name", rule.unique()),
+        # kube-apiserver's errors have the path of the driver.
+        rule.optional(
+            "topologyKeys",
+            rule.each(rule.must_be_set(), rule.unique(), label_key, numbered=False),
+            at="",
+        ),
+    ),
+)
 
 
 def _node_change_errors(node: Object, old: Object) -> list[FieldError]:
@@ -174,14 +163,11 @@ def _without_allocatable(driver: Object) -> dict[str, Any]:
     return kept if kept.get("topologyKeys") else {**kept, "topologyKeys": None}
 
 
-def _capacity_errors(capacity: Object) -> list[FieldError]:
-    name = capacity.get("storageClassName", "")
-    errors = selector_errors(capacity.get("nodeTopology"), "nodeTopology")
-    errors += all_invalid("storageClassName", name, dns_subdomain(name))
-    amount = capacity.get("capacity")
-    if amount is not None and Quantity(amount) < Quantity(0):
-        errors.append(invalid("capacity", amount, NOT_NEGATIVE))
-    return errors
+_CAPACITY: Final = rule.table(
+    rule.given("nodeTopology", LABEL_SELECTOR),
+    rule.always("storageClassName", dns_subdomain),
+    rule.given("capacity", rule.must(lambda amount: Quantity(amount) >= Quantity(0), NOT_NEGATIVE)),
+)
 
 
 def _capacity_change_errors(capacity: Object, old: Object) -> list[FieldError]:
@@ -209,7 +195,7 @@ CSI_DRIVER = Strategy(
     default=_default_driver,
     prepare_create=_prepare_driver,
     prepare_update=_prepare_driver_update,
-    validate=_driver_errors,
+    validate=_DRIVER,
     validate_update=_driver_change_errors,
     warnings=_driver_warnings,
     name_errors=subdomain_name,
@@ -217,14 +203,14 @@ CSI_DRIVER = Strategy(
     return_deleted_object=True,
 )
 CSI_NODE = Strategy(
-    validate=_node_errors,
+    validate=_NODE,
     validate_update=_node_change_errors,
     name_errors=subdomain_name,
     allow_unconditional_update=False,
     return_deleted_object=True,
 )
 CSI_STORAGE_CAPACITY = Strategy(
-    validate=_capacity_errors,
+    validate=_CAPACITY,
     validate_update=_capacity_change_errors,
     warnings=_capacity_warnings,
     name_errors=subdomain_name,

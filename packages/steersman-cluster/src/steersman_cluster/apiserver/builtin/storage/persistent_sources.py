@@ -1,160 +1,118 @@
-"""Validation of the sources of PersistentVolumes."""
+"""The rules of the sources of PersistentVolumes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
-from steersman_cluster.apiserver.builtin.pods.file_paths import backstep_errors
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.pods.file_paths import NO_BACKSTEPS
 from steersman_cluster.apiserver.builtin.pods.volume_sources import (
     CALLED,
+    CINDER,
+    DRIVER_NAME,
+    NAMED_SECRET,
     ONLY_ONE,
     SHARED,
-    Check,
+    STORAGE_OS,
     Source,
-    cinder_errors,
-    driver_errors,
     is_initiator,
-    named_secret_errors,
-    need,
-    storage_os_errors,
 )
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     invalid,
     required,
 )
-from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain, within
+from steersman_cluster.apiserver.meta.name_validation import dns_label, dns_subdomain
 from steersman_cluster.apiserver.meta.strategy import Object
 
 
-def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> list[FieldError]:
-    """Return the errors in the source of the volume ``name``."""
-    errors: list[FieldError] = []
+def source_errors(spec: Object, path: str, *, name: str, inline: bool) -> Iterator[FieldError]:
+    """Yield the errors in the source of the volume ``name``."""
     given = [each for each in _SOURCES if spec.get(each) is not None]
+    if not given:
+        yield required(path, "must specify a volume type")
     for index, each in enumerate(given):
         # kube-apiserver does not check whether flexVolume is a second source.
         if index and each != "flexVolume":
-            called = "cephFS" if each == "cephfs" else each
-            errors.append(forbidden(f"{path}.{called}", ONLY_ONE))
+            yield forbidden(f"{path}.{'cephFS' if each == 'cephfs' else each}", ONLY_ONE)
             continue
-        source, at = spec[each], f"{path}.{CALLED.get(each, each)}"
-        errors += _SOURCES[each](source, at)
-        if each == "iscsi":
-            errors += _initiator_errors(source, at, name=name)
+        yield from _SOURCES[each](spec[each], f"{path}.{CALLED.get(each, each)}", name)
         if each == "local" and (inline or spec.get("nodeAffinity") is None):
-            why = "Local volume requires node affinity"
-            errors.append(required(f"{path}.nodeAffinity", why))
-    return errors if given else [required(path, "must specify a volume type")]
+            yield required(f"{path}.nodeAffinity", "Local volume requires node affinity")
 
 
-def _initiator_errors(source: Source, path: str, *, name: str) -> list[FieldError]:
-    portal, initiator = source.get("targetPortal", ""), source.get("initiatorName")
-    errors: list[FieldError] = []
-    if not portal:
-        errors.append(required(f"{path}.targetPortal"))
-    if initiator is not None and len(f"{name}:{portal}".encode()) > 64:
+def _portal_errors(source: Source, path: str, volume_name: str) -> Iterator[FieldError]:
+    portal = source.get("targetPortal", "")
+    if "initiatorName" in source and len(f"{volume_name}:{portal}".encode()) > 64:
         why = (
             "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if"
             " iscsi.initiatorName is specified."
         )
-        errors.append(invalid(f"{path}.targetportal", portal, why))
-    errors += need(source, path, "iqn")
-    if (own := source.get("iqn")) and not is_initiator(own):
-        errors.append(invalid(f"{path}.iqn", own, "must be valid format"))
-    errors += all_invalid(f"{path}.lun", source.get("lun", 0), within(source.get("lun", 0), 0, 255))
-    if source.get("chapAuthDiscovery") or source.get("chapAuthSession"):
-        errors += [] if "secretRef" in source else [required(f"{path}.secretRef")]
-    errors += named_secret_errors(source, path)
-    if initiator is not None and not is_initiator(initiator):
-        errors.append(invalid(f"{path}.initiatorname", initiator, "must be valid format"))
-    return errors
+        yield invalid(f"{path}.targetportal", portal, why)
 
 
-def _no_errors(_: Source, __: str) -> list[FieldError]:
-    return []
-
-
-def _glusterfs_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "endpoints", "path")
-    if (namespace := source.get("endpointsNamespace")) is None:
-        return errors
-    wrong = dns_label(namespace)
-    if not namespace:
-        wrong = ["if the endpointnamespace is set, it must be a valid namespace name"]
-    return errors + all_invalid(f"{path}.endpointsNamespace", namespace, wrong)
-
-
-def _azure_file_errors(source: Source, path: str) -> list[FieldError]:
-    errors = need(source, path, "secretName", "shareName")
-    if source.get("secretNamespace") == "":
-        errors.append(required(f"{path}.secretNamespace"))
-    return errors
-
-
-def _placed(check: Check) -> Check:
-    """Return ``check``, extended to require the namespace of the secret."""
-
-    def errors(source: Source, path: str) -> list[FieldError]:
-        secret = source.get("secretRef")
-        placed = [] if secret is None else need(secret, f"{path}.secretRef", "namespace")
-        return check(source, path) + placed
-
-    return errors
-
-
-def _local_errors(source: Source, path: str) -> list[FieldError]:
-    return need(source, path, "path") or backstep_errors(source["path"], f"{path}.path")
-
-
-def _csi_errors(source: Source, path: str) -> list[FieldError]:
-    errors = driver_errors(source.get("driver", ""), f"{path}.driver")
-    errors += need(source, path, "volumeHandle")
-    for field in (
-        "controllerPublishSecretRef",
-        "controllerExpandSecretRef",
-        "nodePublishSecretRef",
-        "nodeExpandSecretRef",
-    ):
-        if (secret := source.get(field)) is not None:
-            errors += _secret_errors(secret, f"{path}.{field}")
-    return errors
-
-
-def _secret_errors(secret: Source, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for field, check in (("name", dns_subdomain), ("namespace", dns_label)):
-        if value := secret.get(field):
-            errors += all_invalid(f"{path}.{field}", value, check(value))
-        else:
-            errors.append(required(f"{path}.{field}"))
-    return errors
-
-
+_INITIATOR: Final = rule.must(is_initiator, "must be valid format")
+_SECRET_NAMESPACE: Final = rule.given("secretRef", rule.required("namespace"))
+_SECRET: Final = rule.table(
+    rule.required("name", dns_subdomain), rule.required("namespace", dns_label)
+)
 # In kube-apiserver's order of validation.
 _SOURCES: Final[Mapping[str, Check]] = {
     "hostPath": SHARED["hostPath"],
     "gcePersistentDisk": SHARED["gcePersistentDisk"],
     "awsElasticBlockStore": SHARED["awsElasticBlockStore"],
-    "glusterfs": _glusterfs_errors,
+    "glusterfs": rule.table(
+        rule.all_required("endpoints", "path"),
+        rule.given(
+            "endpointsNamespace",
+            rule.first(
+                rule.must(
+                    bool, "if the endpointnamespace is set, it must be a valid namespace name"
+                ),
+                dns_label,
+            ),
+        ),
+    ),
     "flocker": SHARED["flocker"],
     "nfs": SHARED["nfs"],
     "rbd": SHARED["rbd"],
     "quobyte": SHARED["quobyte"],
     "cephfs": SHARED["cephfs"],
-    "iscsi": _no_errors,  # its checks need the name of the volume
-    "cinder": _placed(cinder_errors),
+    "iscsi": rule.table(
+        rule.required("targetPortal"),
+        rule.scoped(_portal_errors),
+        rule.required("iqn", _INITIATOR),
+        rule.given("lun", rule.between(0, 255)),
+        rule.when(
+            lambda source: source.get("chapAuthDiscovery") or source.get("chapAuthSession"),
+            rule.needed("secretRef"),
+        ),
+        NAMED_SECRET,
+        rule.given("initiatorName", _INITIATOR, at="initiatorname"),
+    ),
+    "cinder": rule.table(CINDER, _SECRET_NAMESPACE),
     "fc": SHARED["fc"],
     "flexVolume": SHARED["flexVolume"],
-    "azureFile": _azure_file_errors,
+    "azureFile": rule.table(
+        rule.all_required("secretName", "shareName"),
+        rule.given("secretNamespace", rule.must_be_set()),
+    ),
     "vsphereVolume": SHARED["vsphereVolume"],
     "photonPersistentDisk": SHARED["photonPersistentDisk"],
     "portworxVolume": SHARED["portworxVolume"],
     "azureDisk": SHARED["azureDisk"],
     "scaleIO": SHARED["scaleIO"],
-    "local": _local_errors,
-    "storageos": _placed(storage_os_errors),
-    "csi": _csi_errors,
+    "local": rule.required("path", NO_BACKSTEPS),
+    "storageos": rule.table(STORAGE_OS, _SECRET_NAMESPACE),
+    "csi": rule.table(
+        rule.required("driver", DRIVER_NAME),
+        rule.required("volumeHandle"),
+        rule.given("controllerPublishSecretRef", _SECRET),
+        rule.given("controllerExpandSecretRef", _SECRET),
+        rule.given("nodePublishSecretRef", _SECRET),
+        rule.given("nodeExpandSecretRef", _SECRET),
+    ),
 }
 
 

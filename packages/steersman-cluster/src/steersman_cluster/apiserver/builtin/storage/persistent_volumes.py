@@ -1,32 +1,27 @@
 """PersistentVolumes: their defaults and their validation."""
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from steersman.units import Quantity, format_time
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.node_labels import NEWER_NAMES, expression_warnings
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty, protected_by
 from steersman_cluster.apiserver.builtin.go_forms import go_difference, go_form
-from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import node_selector_errors
-from steersman_cluster.apiserver.builtin.storage.access_modes import (
-    VOLUME_MODES,
-    access_mode_errors,
-)
+from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import NODE_SELECTOR
+from steersman_cluster.apiserver.builtin.storage.access_modes import ACCESS_MODES, VOLUME_MODE
 from steersman_cluster.apiserver.builtin.storage.persistent_sources import source_errors, source_of
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     immutable,
     invalid,
     not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_subdomain, subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
-_POLICIES: Final = ("Delete", "Recycle", "Retain")
 _ZERO: Final = Quantity(0)
 _OPTIONS: Final = "volume.beta.kubernetes.io/mount-options"
 _OLD_ANNOTATIONS: Final = {
@@ -98,95 +93,89 @@ def volume_spec_errors(
 
     ``inline``: whether the spec is that of a volume in a VolumeAttachment, which has fewer fields.
     """
-    errors: list[FieldError] = []
-    modes = spec.get("accessModes") or []
-    if inline:
-        errors += _inline_errors(spec, path)
-    if not modes:
-        errors.append(required(f"{path}.accessModes"))
-    errors += access_mode_errors(modes, f"{path}.accessModes")
-    if not inline:
-        errors += _capacity_errors(spec.get("capacity") or {}, f"{path}.capacity")
-    policy = spec.get("persistentVolumeReclaimPolicy")
-    if inline and policy not in (None, "", "Retain"):
-        why = "may only be Retain in the context of inline volumes"
-        errors.append(forbidden(f"{path}.persistentVolumeReclaimPolicy", why))
-    elif not inline and policy and policy not in _POLICIES:
-        errors.append(not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _POLICIES))
-    affinity = spec.get("nodeAffinity")
-    if affinity is not None and inline:
-        errors.append(forbidden(f"{path}.nodeAffinity", _INLINE))
-    elif affinity is not None:
-        errors += _affinity_errors(affinity, f"{path}.nodeAffinity")
+    before, after = (_INLINE, _AFTER_INLINE) if inline else (_SPEC, _AFTER_SPEC)
+    errors = before(spec, path)
     errors += source_errors(spec, path, name=name, inline=inline)
-    is_root = posixpath.normpath((spec.get("hostPath") or {}).get("path", "")) in ("/", "//")
-    if is_root and policy == "Recycle":
-        why = "may not be 'recycle' for a hostPath mount of '/'"
-        errors.append(forbidden(f"{path}.persistentVolumeReclaimPolicy", why))
-    return errors + _class_errors(spec, path, inline=inline)
+    return errors + after(spec, path) + _ATTRIBUTES(spec, path)
 
 
-_INLINE: Final = "may not be specified in the context of inline volumes"
-
-
-def _inline_errors(spec: Object, path: str) -> list[FieldError]:
-    errors = [
-        forbidden(f"{path}.{field}", _INLINE)
-        for field in ("claimRef", "capacity")
-        if spec.get(field)
-    ]
-    if spec.get("csi") is None:
-        why = "has to be specified in the context of inline volumes"
-        errors.append(required(f"{path}.csi", why))
-    return errors
-
-
-def _capacity_errors(capacity: Mapping[str, str], path: str) -> list[FieldError]:
-    errors = [] if capacity else [required(path)]
+def _capacity_key_errors(capacity: Mapping[str, str], path: str) -> Iterator[FieldError]:
     if capacity.keys() != {"storage"}:
-        errors.append(not_supported(path, capacity or None, ("storage",)))
-    for name, amount in capacity.items():
-        quantity = Quantity(amount)
-        errors += basic_amount_errors(amount, f"{path}[{name}]")
-        if quantity <= _ZERO:
-            errors.append(invalid(f"{path}[{name}]", amount, "must be greater than zero"))
-    return errors
+        yield not_supported(path, capacity or None, ("storage",))
 
 
-def basic_amount_errors(amount: str, path: str) -> list[FieldError]:
-    """Return an error for a negative quantity."""
-    number = Quantity(amount).as_int() if amount.startswith("-") else 0
-    return [invalid(path, number, "must be a valid resource quantity")] if number < 0 else []
+def _recycling_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    is_root = posixpath.normpath((spec.get("hostPath") or {}).get("path", "")) in ("/", "//")
+    if is_root and spec.get("persistentVolumeReclaimPolicy") == "Recycle":
+        why = "may not be 'recycle' for a hostPath mount of '/'"
+        yield forbidden(f"{path}.persistentVolumeReclaimPolicy", why)
 
 
-def _affinity_errors(affinity: Object, path: str) -> list[FieldError]:
-    if (terms := affinity.get("required")) is None:
-        return [required(f"{path}.required", "must specify required node constraints")]
-    return node_selector_errors(terms, f"{path}.required")
-
-
-def _class_errors(spec: Object, path: str, *, inline: bool) -> list[FieldError]:
-    errors: list[FieldError] = []
-    name, mode = spec.get("storageClassName"), spec.get("volumeMode")
-    if name and inline:
-        errors.append(forbidden(f"{path}.storageClassName", _INLINE))
-    elif name:
-        errors += all_invalid(f"{path}.storageClassName", name, dns_subdomain(name))
-    if inline and mode not in (None, "Filesystem"):
-        why = "may not specify volumeMode other than Filesystem in the context of inline volumes"
-        errors.append(forbidden(f"{path}.volumeMode", why))
-    elif not inline and mode is not None and mode not in VOLUME_MODES:
-        errors.append(not_supported(f"{path}.volumeMode", mode, VOLUME_MODES))
-    if (attributes := spec.get("volumeAttributesClassName")) is not None:
-        at = f"{path}.volumeAttributesClassName"
-        if attributes:
-            errors += all_invalid(at, attributes, dns_subdomain(attributes))
-        else:
-            errors.append(required(at, "an empty string is disallowed"))
-        if spec.get("csi") is None:
-            why = "has to be specified when using volumeAttributesClassName"
-            errors.append(required(f"{path}.csi", why))
-    return errors
+# A quantity that is not negative; the error shows it as an integer.
+AMOUNT: Final = rule.code(
+    lambda amount, path: (
+        [invalid(path, Quantity(amount).as_int(), "must be a valid resource quantity")]
+        if amount.startswith("-") and Quantity(amount).as_int() < 0
+        else []
+    )
+)
+_NOT_INLINE: Final = "may not be specified in the context of inline volumes"
+_ACCESS_MODES: Final = rule.required("accessModes", ACCESS_MODES)
+_SPEC: Final = rule.table(
+    _ACCESS_MODES,
+    rule.required("capacity"),
+    rule.always("capacity", rule.code(_capacity_key_errors), default={}),
+    rule.given(
+        "capacity",
+        rule.each_value(
+            AMOUNT,
+            rule.must(lambda amount: Quantity(amount) > _ZERO, "must be greater than zero"),
+        ),
+    ),
+    rule.optional("persistentVolumeReclaimPolicy", rule.enum("Delete", "Recycle", "Retain")),
+    rule.given(
+        "nodeAffinity",
+        rule.needed(
+            "required",
+            NODE_SELECTOR,
+            detail="must specify required node constraints",
+        ),
+    ),
+)
+_AFTER_SPEC: Final = rule.table(
+    rule.code(_recycling_errors), rule.optional("storageClassName", dns_subdomain), VOLUME_MODE
+)
+_INLINE: Final = rule.table(
+    rule.forbidden("claimRef", "capacity", detail=_NOT_INLINE, empty=False),
+    rule.needed("csi", detail="has to be specified in the context of inline volumes"),
+    _ACCESS_MODES,
+    rule.optional(
+        "persistentVolumeReclaimPolicy",
+        rule.forbidden_if(
+            lambda policy: policy != "Retain",
+            "may only be Retain in the context of inline volumes",
+        ),
+    ),
+    rule.forbidden("nodeAffinity", detail=_NOT_INLINE),
+)
+_AFTER_INLINE: Final = rule.table(
+    rule.code(_recycling_errors),
+    rule.forbidden("storageClassName", detail=_NOT_INLINE, empty=False),
+    rule.given(
+        "volumeMode",
+        rule.forbidden_if(
+            lambda mode: mode != "Filesystem",
+            "may not specify volumeMode other than Filesystem in the context of inline volumes",
+        ),
+    ),
+)
+_ATTRIBUTES: Final = rule.when(
+    lambda spec: spec.get("volumeAttributesClassName") is not None,
+    rule.required(
+        "volumeAttributesClassName", dns_subdomain, detail="an empty string is disallowed"
+    ),
+    rule.needed("csi", detail="has to be specified when using volumeAttributesClassName"),
+)
 
 
 def _change_errors(volume: Object, old: Object) -> list[FieldError]:

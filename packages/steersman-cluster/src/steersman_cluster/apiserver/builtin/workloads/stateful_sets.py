@@ -10,7 +10,7 @@ from steersman_cluster.apiserver.builtin.pods.pod_specs import (
     template_metadata_errors,
 )
 from steersman_cluster.apiserver.builtin.workloads.claim_templates import (
-    claim_spec_errors,
+    CLAIM_SPEC,
     claim_spec_warnings,
 )
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
@@ -98,7 +98,7 @@ def _spec_errors(spec: Object, *, is_new: bool) -> list[FieldError]:
             field = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
             errors.append(not_supported(field, retention[name], _RETENTIONS))
     for index, claim in enumerate((spec.get("volumeClaimTemplates") or ()) if is_new else ()):
-        errors += claim_spec_errors(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
+        errors += CLAIM_SPEC(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec", False)
     errors += negative_errors(spec, ("replicas", "minReadySeconds"), "spec")
     errors += negative_errors(
         {"ordinals.start": (spec.get("ordinals") or {}).get("start", 0)},
