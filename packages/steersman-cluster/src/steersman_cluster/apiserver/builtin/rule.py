@@ -205,6 +205,11 @@ def between(low: int, high: int) -> Check:
     return _sentences(lambda value: within(value, low, high))
 
 
+def at_most(limit: int) -> Check:
+    """The number must be at most ``limit``."""
+    return must(lambda value: value <= limit, f"must be less than or equal to {limit}")
+
+
 def max_items(limit: int) -> Check:
     """The list or map must have at most ``limit`` entries."""
 

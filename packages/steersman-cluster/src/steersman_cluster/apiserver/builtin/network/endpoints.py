@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.network.address_forms import address_warnings, is_address
@@ -11,11 +12,8 @@ from steersman_cluster.apiserver.builtin.network.service_validation import speci
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
-    duplicate,
     invalid,
-    not_supported,
     required,
-    too_many,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
     canonical_ip,
@@ -29,8 +27,6 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
-_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
-_ADDRESS_TYPES: Final = ("FQDN", "IPv4", "IPv6")
 _MANAGED_BY: Final = "endpoints.kubernetes.io/managed-by"
 _SLICE_MANAGED_BY: Final = "endpointslice.kubernetes.io/managed-by"
 # No warnings for the slices of these controllers: they write many, with canonical addresses.
@@ -51,54 +47,55 @@ def _default_endpoints(endpoints: Object) -> None:
             fill_empty(port, protocol="TCP")
 
 
-def _endpoints_errors(endpoints: Object) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for index, subset in enumerate(endpoints.get("subsets") or ()):
-        path = f"subsets[{index}]"
-        if not any(subset.get(kind) for kind in _KINDS):
-            errors.append(required(path, "must specify `addresses` or `notReadyAddresses`"))
-        for kind in _KINDS:
-            for at, address in enumerate(subset.get(kind) or ()):
-                errors += _address_errors(address, f"{path}.{kind}[{at}]")
-        ports = subset.get("ports") or ()
-        for at, port in enumerate(ports):
-            errors += _port_errors(port, f"{path}.ports[{at}]", needs_name=len(ports) > 1)
-    return errors
+def _subset_errors(subset: Object, path: str) -> Iterator[FieldError]:
+    if not any(subset.get(kind) for kind in _KINDS):
+        yield required(path, "must specify `addresses` or `notReadyAddresses`")
 
 
-def _address_errors(address: Object, path: str) -> list[FieldError]:
-    value, host, node = address.get("ip", ""), address.get("hostname"), address.get("nodeName")
-    errors = all_invalid(f"{path}.ip", value, ip(value))
-    if host:
-        errors += all_invalid(f"{path}.hostname", host, dns_label(host))
-    if node is not None:
-        errors += all_invalid(f"{path}.nodeName", node, dns_subdomain(node))
+def _special_errors(address: Object, path: str) -> list[FieldError]:
+    value = address.get("ip", "")
     if not is_address(value):
-        errors.append(invalid(f"{path}.ip", value, "must be a valid IP address"))
-    elif not errors:
-        errors += all_invalid(f"{path}.ip", value, special_address(value))
-    return errors
+        return [invalid(f"{path}.ip", value, "must be a valid IP address")]
+    return all_invalid(f"{path}.ip", value, special_address(value))
 
 
-def _port_errors(port: Object, path: str, *, needs_name: bool) -> list[FieldError]:
-    errors: list[FieldError] = []
-    name, number = port.get("name"), port.get("port", 0)
-    if name:
-        errors += all_invalid(f"{path}.name", name, dns_label(name))
-    elif needs_name:
-        errors.append(required(f"{path}.name"))
-    errors += all_invalid(f"{path}.port", number, port_number(number))
-    return errors + _protocol_errors(port, path)
+def _port_name_errors(subset: Object, path: str) -> Iterator[FieldError]:
+    ports = subset.get("ports") or ()
+    for index, port in enumerate(ports):
+        if not port.get("name") and len(ports) > 1:
+            yield required(f"{path}.ports[{index}].name")
+        yield from _PORT(port, f"{path}.ports[{index}]")
 
 
-def _protocol_errors(port: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    protocol, application = port.get("protocol"), port.get("appProtocol")
-    if protocol not in _PROTOCOLS:
-        errors.append(not_supported(f"{path}.protocol", protocol, _PROTOCOLS))
-    if application is not None:
-        errors += all_invalid(f"{path}.appProtocol", application, label_key(application))
-    return errors
+_PROTOCOL: Final = rule.table(
+    rule.always("protocol", rule.enum("SCTP", "TCP", "UDP"), default=None),
+    rule.given("appProtocol", label_key),
+)
+_PORT: Final = rule.table(
+    rule.optional("name", dns_label), rule.always("port", port_number, default=0), _PROTOCOL
+)
+_ADDRESS: Final = rule.table(
+    rule.always("ip", ip),
+    rule.optional("hostname", dns_label),
+    rule.given("nodeName", dns_subdomain),
+)
+_ADDRESSES: Final = rule.each(
+    rule.when(
+        lambda address: not is_address(address.get("ip", "")),
+        _ADDRESS,
+        rule.code(_special_errors),
+        otherwise=[rule.first(_ADDRESS, rule.code(_special_errors))],
+    )
+)
+_ENDPOINTS: Final = rule.given(
+    "subsets",
+    rule.each(
+        rule.code(_subset_errors),
+        rule.given("addresses", _ADDRESSES),
+        rule.given("notReadyAddresses", _ADDRESSES),
+        rule.code(_port_name_errors),
+    ),
+)
 
 
 def _endpoints_warnings(endpoints: Object, _: Object | None) -> list[str]:
@@ -132,57 +129,6 @@ def _prepare_slice_update(endpoint_slice: Object, old: Object, around: StrategyC
     _prepare_slice(endpoint_slice, around)
 
 
-def _slice_errors(endpoint_slice: Object) -> list[FieldError]:
-    kind = endpoint_slice.get("addressType", "")
-    errors: list[FieldError] = []
-    if not kind:
-        errors.append(required("addressType"))
-    elif kind not in _ADDRESS_TYPES:
-        errors.append(not_supported("addressType", kind, _ADDRESS_TYPES))
-    errors += _slice_port_errors(endpoint_slice.get("ports") or [])
-    endpoints = endpoint_slice.get("endpoints") or []
-    if len(endpoints) > _MAX_ENDPOINTS:
-        return [*errors, too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)]
-    for index, endpoint in enumerate(endpoints):
-        errors += _endpoint_errors(endpoint, kind, f"endpoints[{index}]")
-    return errors
-
-
-def _slice_port_errors(ports: list[Object]) -> list[FieldError]:
-    if len(ports) > _MAX_PORTS:
-        return [too_many("ports", len(ports), _MAX_PORTS)]
-    errors: list[FieldError] = []
-    names: set[str] = set()
-    for index, port in enumerate(ports):
-        path, name = f"ports[{index}]", port.get("name", "")
-        if name:
-            errors += all_invalid(f"{path}.name", name, dns_label(name))
-        if name in names:
-            errors.append(duplicate(f"{path}.name", name))
-        names.add(name)
-        errors += _protocol_errors(port, path)
-    return errors
-
-
-def _endpoint_errors(endpoint: Object, kind: str, path: str) -> list[FieldError]:
-    addresses = endpoint.get("addresses") or []
-    errors: list[FieldError] = []
-    if not addresses:
-        errors.append(required(f"{path}.addresses", "must contain at least 1 address"))
-    elif len(addresses) > _MAX_ADDRESSES:
-        errors.append(too_many(f"{path}.addresses", len(addresses), _MAX_ADDRESSES))
-    for index, address in enumerate(addresses):
-        errors += _slice_address_errors(address, kind, f"{path}.addresses", index)
-    node, host = endpoint.get("nodeName"), endpoint.get("hostname")
-    if node is not None:
-        errors += all_invalid(f"{path}.nodeName", node, dns_subdomain(node))
-    if host is not None:
-        errors += all_invalid(f"{path}.hostname", host, dns_label(host))
-    if (hints := endpoint.get("hints")) is not None:
-        errors += _hint_errors(hints, f"{path}.hints")
-    return errors
-
-
 def _slice_address_errors(address: str, kind: str, path: str, index: int) -> Iterator[FieldError]:
     at = f"{path}[{index}]"
     if kind == "FQDN":
@@ -210,20 +156,63 @@ def _domain_errors(name: str, path: str) -> list[FieldError]:
     return [invalid(path, part, ",".join(wrong)) for part, wrong in wrong_parts if wrong][:1]
 
 
-def _hint_errors(hints: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for field, check in (("forZones", label_value), ("forNodes", dns_subdomain)):
-        named = hints.get(field) or ()
-        if len(named) > _MAX_HINTS:
-            return [*errors, too_many(f"{path}.{field}", len(named), _MAX_HINTS)]
-        seen: set[str] = set()
-        for index, each in enumerate(named):
-            at, name = f"{path}.{field}[{index}].name", each.get("name", "")
-            if name in seen:
-                errors.append(duplicate(at, name))
-            seen.add(name)
-            errors += all_invalid(at, name, check(name))
-    return errors
+def _endpoint_address_errors(
+    addresses: list[str], path: str, endpoint_slice: Object
+) -> Iterator[FieldError]:
+    kind = endpoint_slice.get("addressType", "")
+    for index, address in enumerate(addresses):
+        yield from _slice_address_errors(address, kind, path, index)
+
+
+_ZONES: Final = rule.given(
+    "forZones",
+    rule.first(
+        rule.max_items(_MAX_HINTS), rule.each(rule.always("name", rule.unique(), label_value))
+    ),
+)
+_NODES: Final = rule.given(
+    "forNodes",
+    rule.first(
+        rule.max_items(_MAX_HINTS), rule.each(rule.always("name", rule.unique(), dns_subdomain))
+    ),
+)
+# The scope is the EndpointSlice.
+_SLICE: Final = rule.table(
+    rule.required("addressType", rule.enum("FQDN", "IPv4", "IPv6")),
+    rule.given(
+        "ports",
+        rule.first(
+            rule.max_items(_MAX_PORTS),
+            rule.each(
+                rule.optional("name", dns_label), rule.always("name", rule.unique()), _PROTOCOL
+            ),
+        ),
+    ),
+    rule.given(
+        "endpoints",
+        rule.first(
+            rule.max_items(_MAX_ENDPOINTS),
+            rule.each(
+                rule.required(
+                    "addresses",
+                    rule.max_items(_MAX_ADDRESSES),
+                    rule.scoped(_endpoint_address_errors),
+                    detail="must contain at least 1 address",
+                ),
+                rule.given("nodeName", dns_subdomain),
+                rule.given("hostname", dns_label),
+                rule.given(
+                    "hints",
+                    rule.when(
+                        lambda hints: len(hints.get("forZones") or ()) > _MAX_HINTS,
+                        _ZONES,
+                        otherwise=[_ZONES, _NODES],
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
 
 
 def _slice_warnings(endpoint_slice: Object, old: Object | None) -> list[str]:
@@ -243,7 +232,7 @@ def _slice_warnings(endpoint_slice: Object, old: Object | None) -> list[str]:
 
 ENDPOINTS = Strategy(
     default=_default_endpoints,
-    validate=_endpoints_errors,
+    validate=_ENDPOINTS,
     warnings=_endpoints_warnings,
     name_errors=subdomain_name,
     allow_create_on_update=True,
@@ -253,7 +242,7 @@ ENDPOINT_SLICE = Strategy(
     name_errors=subdomain_name,
     prepare_create=_prepare_slice,
     prepare_update=_prepare_slice_update,
-    validate=_slice_errors,
+    validate=lambda endpoint_slice: _SLICE(endpoint_slice, "", endpoint_slice),
     validate_update=keeps({"addressType": ""}),
     warnings=_slice_warnings,
     generation_fields=("addressType", "endpoints", "ports"),

@@ -1,11 +1,12 @@
 """Ingresses and IngressClasses: the routing of traffic from outside the cluster."""
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill
-from steersman_cluster.apiserver.builtin.common_rules import keeps, segment_errors
+from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.network.address_forms import address_warnings, is_address
 from steersman_cluster.apiserver.builtin.plugins.default_classes import newest_default
 from steersman_cluster.apiserver.meta.field_errors import (
@@ -15,13 +16,13 @@ from steersman_cluster.apiserver.meta.field_errors import (
     invalid,
     not_supported,
     required,
-    too_long,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
     dns_label,
     dns_subdomain,
     http_path,
     ip,
+    path_segment,
     port_name,
     port_number,
     subdomain_name,
@@ -33,8 +34,6 @@ CLASS_ANNOTATION: Final = "kubernetes.io/ingress.class"
 DEFAULT_CLASS: Final = "ingressclass.kubernetes.io/is-default-class"
 _CLASSES: Final = GroupResource("networking.k8s.io", "ingressclasses")
 _MAX_CONTROLLER_LENGTH: Final = 250
-_PATH_TYPES: Final = ("Exact", "ImplementationSpecific", "Prefix")
-_SCOPES: Final = ("Cluster", "Namespace")
 _NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 _NOT_INSIDE: Final = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_LAST: Final = ("/..", "/.")
@@ -52,22 +51,89 @@ def _admit(ingress: Object, old: Object | None, around: StrategyContext) -> None
         spec["ingressClassName"] = chosen
 
 
-def _errors(ingress: Object) -> list[FieldError]:
-    spec = ingress.get("spec") or {}
-    rules, backend = spec.get("rules"), spec.get("defaultBackend")
-    errors: list[FieldError] = []
-    if not rules and backend is None:
+def _host_messages(host: str) -> list[str]:
+    return (wildcard_subdomain if "*" in host else dns_subdomain)(host)
+
+
+def _no_rule_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    if not spec.get("rules") and spec.get("defaultBackend") is None:
         why = "either `defaultBackend` or `rules` must be specified"
-        errors.append(invalid("spec", rules, why))
-    if backend is not None:
-        errors += _backend_errors(backend, "spec.defaultBackend")
-    for index, rule in enumerate(rules or ()):
-        errors += _rule_errors(rule, f"spec.rules[{index}]")
-    for index, tls in enumerate(spec.get("tls") or ()):
-        errors += _tls_errors(tls, f"spec.tls[{index}]")
-    if (name := spec.get("ingressClassName")) is not None:
-        errors += all_invalid("spec.ingressClassName", name, dns_subdomain(name))
-    return errors
+        yield invalid(path, spec.get("rules"), why)
+
+
+def _path_messages(text: str) -> list[str]:
+    wrong = [f"must not contain '{each}'" for each in _NOT_INSIDE if each in text]
+    return wrong + [f"cannot end with '{each}'" for each in _NOT_LAST if text.endswith(each)]
+
+
+def _port_errors(backend: Object, path: str) -> Iterator[FieldError]:
+    port = backend["service"].get("port") or {}
+    if port.get("name") and port.get("number"):
+        yield invalid(path, "", "cannot set both port name & port number")
+    elif not port.get("name") and not port.get("number"):
+        yield required(path, "port name or number is required")
+    else:
+        yield from _PORT(port, f"{path}.service.port")
+
+
+def _backend_errors(backend: Object, path: str) -> Iterator[FieldError]:
+    service, resource = backend.get("service"), backend.get("resource")
+    if service is not None and resource is not None:
+        yield invalid(path, "", "cannot set both resource and service backends")
+    elif resource is not None:
+        yield from _REFERENCE(resource, f"{path}.resource")
+    elif service is not None:
+        yield from _SERVICE(backend, path)
+    else:
+        yield invalid(path, "", "resource or service backend is required")
+
+
+_REFERENCE: Final = rule.table(
+    rule.given("apiGroup", dns_subdomain),
+    rule.required("kind", path_segment),
+    rule.required("name", path_segment),
+)
+_PORT: Final = rule.table(rule.optional("name", port_name), rule.optional("number", port_number))
+_SERVICE: Final = rule.table(rule.required("service.name", dns_label), rule.code(_port_errors))
+_BACKEND: Final = rule.code(_backend_errors)
+_ABSOLUTE: Final = rule.must(lambda text: text.startswith("/"), "must be an absolute path")
+_PATH: Final = rule.first(
+    rule.needed("pathType", detail="pathType must be specified"),
+    rule.table(
+        rule.given("pathType", rule.enum("Exact", "ImplementationSpecific", "Prefix")),
+        rule.when(
+            lambda path: path["pathType"] == "ImplementationSpecific",
+            rule.optional("path", _ABSOLUTE),
+        ),
+        rule.when(
+            lambda path: path["pathType"] in ("Exact", "Prefix"),
+            rule.always("path", _ABSOLUTE, _path_messages),
+        ),
+        rule.always("backend", _BACKEND, default={}),
+    ),
+)
+_DNS_NAME: Final = rule.must(lambda host: not is_address(host), _NO_ADDRESS)
+_INGRESS: Final = rule.always(
+    "spec",
+    rule.code(_no_rule_errors),
+    rule.given("defaultBackend", _BACKEND),
+    rule.given(
+        "rules",
+        rule.each(
+            rule.optional("host", _DNS_NAME, _host_messages),
+            rule.given("http", rule.required("paths", rule.each(_PATH))),
+        ),
+    ),
+    rule.given(
+        "tls",
+        rule.each(
+            rule.given("hosts", rule.each(_host_messages)),
+            rule.optional("secretName", dns_subdomain),
+        ),
+    ),
+    rule.given("ingressClassName", dns_subdomain),
+    default={},
+)
 
 
 def _create_errors(ingress: Object) -> list[FieldError]:
@@ -79,91 +145,12 @@ def _create_errors(ingress: Object) -> list[FieldError]:
     return [invalid(f"annotations.{CLASS_ANNOTATION}", annotated, why)]
 
 
-def _host_errors(host: str, path: str) -> list[FieldError]:
-    check = wildcard_subdomain if "*" in host else dns_subdomain
-    return all_invalid(path, host, check(host))
-
-
-def _tls_errors(tls: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    for index, host in enumerate(tls.get("hosts") or ()):
-        errors += _host_errors(host, f"{path}.hosts[{index}]")
-    if secret := tls.get("secretName"):
-        errors += all_invalid(f"{path}.secretName", secret, dns_subdomain(secret))
-    return errors
-
-
-def _rule_errors(rule: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if host := rule.get("host"):
-        if is_address(host):
-            errors.append(invalid(f"{path}.host", host, _NO_ADDRESS))
-        errors += _host_errors(host, f"{path}.host")
-    if (http := rule.get("http")) is not None:
-        paths = http.get("paths")
-        if not paths:
-            errors.append(required(f"{path}.http.paths"))
-        for index, each in enumerate(paths or ()):
-            errors += _path_errors(each, f"{path}.http.paths[{index}]")
-    return errors
-
-
-def _path_errors(path: Object, at: str) -> list[FieldError]:
-    kind, text = path.get("pathType"), path.get("path", "")
-    if kind is None:
-        return [required(f"{at}.pathType", "pathType must be specified")]
-    errors: list[FieldError] = []
-    if kind not in _PATH_TYPES:
-        errors.append(not_supported(f"{at}.pathType", kind, _PATH_TYPES))
-    else:
-        is_exact = kind != "ImplementationSpecific"
-        if not text.startswith("/") and (text or is_exact):
-            errors.append(invalid(f"{at}.path", text, "must be an absolute path"))
-        if is_exact:
-            wrong = [f"must not contain '{each}'" for each in _NOT_INSIDE if each in text]
-            wrong += [f"cannot end with '{each}'" for each in _NOT_LAST if text.endswith(each)]
-            errors += all_invalid(f"{at}.path", text, wrong)
-    return errors + _backend_errors(path.get("backend") or {}, f"{at}.backend")
-
-
-def _backend_errors(backend: Object, path: str) -> list[FieldError]:
-    service, resource = backend.get("service"), backend.get("resource")
-    if service is not None and resource is not None:
-        return [invalid(path, "", "cannot set both resource and service backends")]
-    if resource is not None:
-        return _reference_errors(resource, f"{path}.resource")
-    if service is None:
-        return [invalid(path, "", "resource or service backend is required")]
-    errors: list[FieldError] = []
-    if name := service.get("name"):
-        errors += all_invalid(f"{path}.service.name", name, dns_label(name))
-    else:
-        errors.append(required(f"{path}.service.name"))
-    port = service.get("port") or {}
-    named, number = port.get("name"), port.get("number")
-    if named and number:
-        errors.append(invalid(path, "", "cannot set both port name & port number"))
-    elif named:
-        errors += all_invalid(f"{path}.service.port.name", named, port_name(named))
-    elif number:
-        errors += all_invalid(f"{path}.service.port.number", number, port_number(number))
-    else:
-        errors.append(required(path, "port name or number is required"))
-    return errors
-
-
-def _reference_errors(reference: Mapping[str, Any], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if (group := reference.get("apiGroup")) is not None:
-        errors += all_invalid(f"{path}.apiGroup", group, dns_subdomain(group))
-    for field in ("kind", "name"):
-        errors += segment_errors(reference.get(field), f"{path}.{field}")
-    return errors
-
-
 def _points(ingress: Object) -> list[Object]:
     status: Object = ingress.get("status") or {}
     return (status.get("loadBalancer") or {}).get("ingress") or []
+
+
+_HOSTNAME: Final = rule.optional("hostname", dns_subdomain, _DNS_NAME)
 
 
 def _status_errors(ingress: Object, old: Object) -> list[FieldError]:
@@ -173,10 +160,7 @@ def _status_errors(ingress: Object, old: Object) -> list[FieldError]:
         path = f"status.loadBalancer.ingress[{index}]"
         if (address := point.get("ip")) and address not in known:
             errors += all_invalid(f"{path}.ip", address, ip(address))
-        if name := point.get("hostname"):
-            errors += all_invalid(f"{path}.hostname", name, dns_subdomain(name))
-            if is_address(name):
-                errors.append(invalid(f"{path}.hostname", name, _NO_ADDRESS))
+        errors += _HOSTNAME(point, path)
     return errors
 
 
@@ -206,43 +190,38 @@ def _default_class(ingress_class: Object) -> None:
         fill(parameters, scope="Cluster")
 
 
-def _class_errors(ingress_class: Object) -> list[FieldError]:
-    spec = ingress_class.get("spec") or {}
-    path, controller = "spec.controller", spec.get("controller", "")
-    errors: list[FieldError] = []
-    if len(controller.encode()) > _MAX_CONTROLLER_LENGTH:
-        errors.append(too_long(path, controller, _MAX_CONTROLLER_LENGTH))
+def _controller_errors(controller: str, path: str) -> Iterator[FieldError]:
     host, _, rest = controller.partition("/")
-    if not controller:
-        errors.append(required(path))
-    elif not host or not rest:
+    if not host or not rest:
         why = 'must be a domain-prefixed path (such as "acme.io/foo")'
-        errors.append(invalid(path, controller, why))
+        yield invalid(path, controller, why)
     else:
-        errors += all_invalid(path, host, dns_subdomain(host))
-        errors += all_invalid(path, rest, http_path(rest))
-    if (parameters := spec.get("parameters")) is not None:
-        errors += _parameters_errors(parameters, "spec.parameters")
-    return errors
+        yield from all_invalid(path, host, dns_subdomain(host))
+        yield from all_invalid(path, rest, http_path(rest))
 
 
-def _parameters_errors(parameters: Object, path: str) -> list[FieldError]:
-    errors = _reference_errors(parameters, path)
+def _scope_errors(parameters: Object, path: str) -> Iterator[FieldError]:
     scope, namespace = parameters.get("scope"), parameters.get("namespace")
-    if scope not in _SCOPES:
-        errors.append(not_supported(f"{path}.scope", scope, _SCOPES))
+    if scope not in ("Cluster", "Namespace"):
+        yield not_supported(f"{path}.scope", scope, ("Cluster", "Namespace"))
     elif scope == "Cluster" and namespace is not None:
-        errors.append(forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
+        yield forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
     elif scope == "Namespace" and namespace is None:
-        errors.append(required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
+        yield required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif namespace is not None:
-        errors += all_invalid(f"{path}.namespace", namespace, dns_label(namespace))
-    return errors
+        yield from all_invalid(f"{path}.namespace", namespace, dns_label(namespace))
+
+
+_CLASS: Final = rule.table(
+    rule.given("spec.controller", rule.max_bytes(_MAX_CONTROLLER_LENGTH)),
+    rule.required("spec.controller", rule.code(_controller_errors)),
+    rule.given("spec.parameters", _REFERENCE, rule.code(_scope_errors)),
+)
 
 
 INGRESS = Strategy(
     admit=_admit,
-    validate=_errors,
+    validate=_INGRESS,
     validate_create=_create_errors,
     validate_status=_status_errors,
     warnings=_warnings,
@@ -253,7 +232,7 @@ INGRESS = Strategy(
 )
 INGRESS_CLASS = Strategy(
     default=_default_class,
-    validate=_class_errors,
+    validate=_CLASS,
     validate_update=keeps({"spec.controller": ""}),
     update_first=True,
     name_errors=subdomain_name,

@@ -1,9 +1,9 @@
 """IPAddresses and ServiceCIDRs: the cluster IPs of Services, and the ranges of these IPs."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from steersman_cluster.apiserver.builtin.common_rules import segment_errors
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
@@ -27,18 +27,13 @@ def _parent(address: Object) -> Mapping[str, Any] | None:
     return (address.get("spec") or {}).get("parentRef")
 
 
-def _address_errors(address: Object) -> list[FieldError]:
-    parent, path = _parent(address), "spec.parentRef"
-    if parent is None:
-        return [required(path)]
-    errors: list[FieldError] = []
-    if group := parent.get("group"):
-        errors += all_invalid(f"{path}.group", group, dns_subdomain(group))
-    for field in ("resource", "name"):
-        errors += segment_errors(parent.get(field), f"{path}.{field}")
-    if namespace := parent.get("namespace"):
-        errors += all_invalid(f"{path}.namespace", namespace, path_segment(namespace))
-    return errors
+_ADDRESS: Final = rule.needed(
+    "spec.parentRef",
+    rule.optional("group", dns_subdomain),
+    rule.required("resource", path_segment),
+    rule.required("name", path_segment),
+    rule.optional("namespace", path_segment),
+)
 
 
 def _address_change_errors(address: Object, old: Object) -> list[FieldError]:
@@ -92,7 +87,7 @@ def _range_change_errors(service_cidr: Object, old: Object) -> list[FieldError]:
 
 
 IP_ADDRESS = Strategy(
-    validate=_address_errors,
+    validate=_ADDRESS,
     validate_update=_address_change_errors,
     name_errors=_address_name,
     generates_names=False,

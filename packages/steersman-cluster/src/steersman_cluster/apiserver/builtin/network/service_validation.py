@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
+from typing import Final
 
 import msgspec
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.network.service_addresses import (
     WITHOUT_ADDRESS,
@@ -13,13 +15,13 @@ from steersman_cluster.apiserver.builtin.network.service_addresses import (
     is_headless,
 )
 from steersman_cluster.apiserver.builtin.network.service_ports import needs_health_check
+from steersman_cluster.apiserver.builtin.pods.probes import port_messages
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     duplicate,
     forbidden,
     invalid,
-    not_supported,
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
@@ -28,7 +30,6 @@ from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     ip,
     label_key,
-    port_name,
     port_number,
     sloppy_ip,
 )
@@ -36,10 +37,6 @@ from steersman_cluster.apiserver.meta.strategy import Object
 
 TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 PROTOCOLS = ("SCTP", "TCP", "UDP")
-AFFINITIES = ("ClientIP", "None")
-TRAFFIC_POLICIES = ("Cluster", "Local")
-DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
-IP_MODES = ("Proxy", "VIP")
 MAX_AFFINITY_SECONDS = 86400
 
 TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints"
@@ -55,12 +52,9 @@ def service_errors(service: Object) -> list[FieldError]:
     return [
         *_annotation_errors(service),
         *_type_errors(spec),
-        *_ports_errors(spec),
-        *label_errors(spec.get("selector", {}), "spec.selector"),
-        *_affinity_errors(spec),
+        *_SPEC(spec, "spec", spec),
         *address_errors(spec, None),
-        *_external_ip_errors(spec),
-        *_unknown("spec.type", spec.get("type", ""), TYPES),
+        *_AFTER_ADDRESSES(spec, "spec"),
         *_node_port_errors(spec),
         *_balancer_errors(service),
         *_traffic_errors(spec),
@@ -89,31 +83,37 @@ def service_status_errors(service: Object, old: Object) -> list[FieldError]:
     if ingress and service["spec"].get("type") != "LoadBalancer":
         problem = "may only be used when `spec.type` is 'LoadBalancer'"
         return [forbidden("status.loadBalancer.ingress", problem)]
-    return [
-        error for place, each in enumerate(ingress) for error in _point_errors(place, each, known)
-    ]
+    return _POINTS(ingress, "status.loadBalancer.ingress", known)
 
 
 def _ingress(service: Object) -> Iterator[Object]:
     yield from service.get("status", {}).get("loadBalancer", {}).get("ingress", ())
 
 
-def _point_errors(place: int, point: Object, known: set[str | None]) -> Iterator[FieldError]:
-    at = f"status.loadBalancer.ingress[{place}]"
-    address, mode, hostname = point.get("ip", ""), point.get("ipMode"), point.get("hostname", "")
-    if address and address not in known:
-        yield from all_invalid(f"{at}.ip", address, ip(address))
+def _point_errors(point: Object, path: str, known: set[str | None]) -> Iterator[FieldError]:
+    address, mode = point.get("ip", ""), point.get("ipMode")
+    if address not in known:
+        yield from _POINT_ADDRESS(point, path)
     if mode is None:
         if address:
-            yield required(f"{at}.ipMode", "must be specified when `ip` is set")
+            yield required(f"{path}.ipMode", "must be specified when `ip` is set")
     elif not address:
-        yield forbidden(f"{at}.ipMode", "may not be specified when `ip` is not set")
-    elif mode not in IP_MODES:
-        yield not_supported(f"{at}.ipMode", mode, IP_MODES)
-    if hostname:
-        yield from all_invalid(f"{at}.hostname", hostname, dns_subdomain(hostname))
-        if sloppy_ip(hostname) is not None:
-            yield invalid(f"{at}.hostname", hostname, "must be a DNS name, not an IP address")
+        yield forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
+    else:
+        yield from _POINT_MODE(point, path)
+    yield from _POINT_NAME(point, path)
+
+
+_POINT_ADDRESS: Final = rule.optional("ip", ip)
+_POINT_MODE: Final = rule.given("ipMode", rule.enum("Proxy", "VIP"))
+_POINT_NAME: Final = rule.optional(
+    "hostname",
+    dns_subdomain,
+    rule.must(lambda name: sloppy_ip(name) is None, "must be a DNS name, not an IP address"),
+)
+
+
+_POINTS: Final = rule.each(rule.scoped(_point_errors))
 
 
 def _annotation_errors(service: Object) -> Iterator[FieldError]:
@@ -143,43 +143,46 @@ def _type_errors(spec: Object) -> Iterator[FieldError]:
             yield required("spec.externalName")
 
 
-def _ports_errors(spec: Object) -> Iterator[FieldError]:
-    ports = spec.get("ports", ())
-    names: set[str] = set()
-    for index, port in enumerate(ports):
-        at = f"spec.ports[{index}]"
-        name, number = port.get("name", ""), port.get("port", 0)
-        if name:
-            yield from all_invalid(f"{at}.name", name, dns_label(name))
-            if name in names:
-                yield duplicate(f"{at}.name", name)
-            names.add(name)
-        elif len(ports) > 1:
-            yield required(f"{at}.name")
-        yield from all_invalid(f"{at}.port", number, port_number(number))
-        yield from _unknown(f"{at}.protocol", port.get("protocol", ""), PROTOCOLS)
-        target = port.get("targetPort", 0)
-        problems = port_name(target) if isinstance(target, str) else port_number(target)
-        yield from all_invalid(f"{at}.targetPort", target, problems)
-        if (protocol := port.get("appProtocol")) is not None:
-            yield from all_invalid(f"{at}.appProtocol", protocol, label_key(protocol))
+def _unnamed_port_errors(port: Object, path: str, spec: Object) -> Iterator[FieldError]:
+    if not port.get("name") and len(spec["ports"]) > 1:
+        yield required(f"{path}.name")
 
 
-def _affinity_errors(spec: Object) -> Iterator[FieldError]:
-    affinity = spec.get("sessionAffinity", "")
-    yield from _unknown("spec.sessionAffinity", affinity, AFFINITIES)
-    # The defaults set the configuration exactly for this affinity.
-    if affinity == "ClientIP":
-        seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
-        if not 0 < seconds <= MAX_AFFINITY_SECONDS:
-            problem = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
-            yield invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, problem)
+def _external_ip_messages(address: str) -> list[str]:
+    return ip(address) or special_address(address)
 
 
-def _external_ip_errors(spec: Object) -> Iterator[FieldError]:
-    for index, address in enumerate(spec.get("externalIPs", ())):
-        problems = ip(address) or special_address(address)
-        yield from all_invalid(f"spec.externalIPs[{index}]", address, problems)
+# The scope is the spec.
+_SPEC: Final = rule.table(
+    rule.given(
+        "ports",
+        rule.each(
+            rule.scoped(_unnamed_port_errors),
+            rule.optional("name", dns_label, rule.unique()),
+            rule.always("port", port_number, default=0),
+            rule.required("protocol", rule.enum(*PROTOCOLS)),
+            rule.always("targetPort", port_messages, default=0),
+            rule.given("appProtocol", label_key),
+        ),
+    ),
+    rule.given("selector", rule.code(label_errors)),
+    rule.required("sessionAffinity", rule.enum("ClientIP", "None")),
+    rule.when(
+        # The defaults set the configuration exactly for this affinity.
+        lambda spec: spec.get("sessionAffinity") == "ClientIP",
+        rule.given(
+            "sessionAffinityConfig.clientIP.timeoutSeconds",
+            rule.must(
+                lambda seconds: 0 < seconds <= MAX_AFFINITY_SECONDS,
+                f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}",
+            ),
+        ),
+    ),
+)
+_AFTER_ADDRESSES: Final = rule.table(
+    rule.given("externalIPs", rule.each(_external_ip_messages)),
+    rule.required("type", rule.enum(*TYPES)),
+)
 
 
 def special_address(address: str) -> list[str]:
@@ -262,10 +265,17 @@ def _balancer_class_errors(spec: Object) -> Iterator[FieldError]:
         yield forbidden("spec.loadBalancerClass", BALANCED_ONLY)
 
 
+_EXTERNAL_TRAFFIC: Final = rule.required("externalTrafficPolicy", rule.enum("Cluster", "Local"))
+_DISTRIBUTION: Final = rule.table(
+    rule.given("internalTrafficPolicy", rule.enum("Cluster", "Local")),
+    rule.given("trafficDistribution", rule.enum("PreferClose", "PreferSameZone", "PreferSameNode")),
+)
+
+
 def _traffic_errors(spec: Object) -> Iterator[FieldError]:
     external = spec.get("externalTrafficPolicy", "")
     if is_reachable_from_outside(spec):
-        yield from _unknown("spec.externalTrafficPolicy", external, TRAFFIC_POLICIES)
+        yield from _EXTERNAL_TRAFFIC(spec, "spec")
     elif external:
         problem = "may only be set for externally-accessible services"
         yield invalid("spec.externalTrafficPolicy", external, problem)
@@ -279,12 +289,7 @@ def _traffic_errors(spec: Object) -> Iterator[FieldError]:
             yield invalid("spec.healthCheckNodePort", port, problem)
     else:
         yield from all_invalid("spec.healthCheckNodePort", port, port_number(port))
-    for field, known in (
-        ("internalTrafficPolicy", TRAFFIC_POLICIES),
-        ("trafficDistribution", DISTRIBUTIONS),
-    ):
-        if (value := spec.get(field)) is not None and value not in known:
-            yield not_supported(f"spec.{field}", value, known)
+    yield from _DISTRIBUTION(spec, "spec")
 
 
 def is_reachable_from_outside(spec: Object) -> bool:
@@ -292,10 +297,3 @@ def is_reachable_from_outside(spec: Object) -> bool:
     kind = spec.get("type")
     plain_with_addresses = kind == "ClusterIP" and spec.get("externalIPs")
     return bool(kind in ("LoadBalancer", "NodePort") or plain_with_addresses)
-
-
-def _unknown(at: str, value: str, known: tuple[str, ...]) -> Iterator[FieldError]:
-    if not value:
-        yield required(at)
-    elif value not in known:
-        yield not_supported(at, value, known)

@@ -1,13 +1,14 @@
 """Validation of the metrics of HorizontalPodAutoscalers."""
 
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from steersman.units import Quantity
-from steersman_cluster.apiserver.builtin.common_rules import segment_errors
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import container_resource_errors
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     invalid,
     not_supported,
@@ -25,34 +26,31 @@ _SOURCES: Final = {
     "containerResource": "ContainerResource",
 }
 _TYPES: Final = tuple(sorted(_SOURCES.values()))
-_TARGETS: Final = ("Utilization", "Value", "AverageValue")
-_EITHER: Final = {
-    "object": "must set either a target value or averageValue",
-    "external": "must set either a target value for metric or a per-pod target",
-}
 
 
 def reference_errors(
     reference: Object, path: str, *, needs_group: bool, any_version: bool = False
-) -> list[FieldError]:
-    """Return the errors in a reference to an object by kind, name and apiVersion.
+) -> Iterator[FieldError]:
+    """Yield the errors in a reference to an object by kind, name and apiVersion.
 
     ``needs_group``: whether apiVersion must contain an API group. ``any_version``: whether
     apiVersion is not validated.
     """
-    errors = segment_errors(reference.get("kind"), f"{path}.kind")
-    errors += segment_errors(reference.get("name"), f"{path}.name")
+    yield from _REFERENCE(reference, path)
     version = reference.get("apiVersion", "")
     group, slash, rest = version.partition("/")
     if any_version:
-        return errors
+        return
     if "/" in rest:
         why = f"unexpected GroupVersion string: {version}"
-        errors.append(invalid(f"{path}.apiVersion", version, why))
+        yield invalid(f"{path}.apiVersion", version, why)
     elif needs_group and not (slash and group):
-        why = "apiVersion must specify API group"
-        errors.append(invalid(f"{path}.apiVersion", version, why))
-    return errors
+        yield invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
+
+
+_REFERENCE: Final = rule.table(
+    rule.required("kind", path_segment), rule.required("name", path_segment)
+)
 
 
 def metric_errors(metric: Object, path: str) -> list[FieldError]:
@@ -65,7 +63,7 @@ def metric_errors(metric: Object, path: str) -> list[FieldError]:
     errors += unknown
     there = [name for name in _SOURCES if metric.get(name) is not None]
     if there:
-        errors += _source_errors(metric[there[0]], there[0], f"{path}.{there[0]}")
+        errors += _DETAILS[there[0]](metric[there[0]], f"{path}.{there[0]}")
     wanted = next((name for name, each in _SOURCES.items() if each == kind), "")
     if wanted and wanted not in there:
         why = "must populate information for the given metric source"
@@ -77,74 +75,94 @@ def metric_errors(metric: Object, path: str) -> list[FieldError]:
     return errors
 
 
-def _source_errors(source: Object, kind: str, path: str) -> list[FieldError]:
-    target, at = source.get("target", {}), f"{path}.target"
-    if kind in ("resource", "containerResource"):
-        return [
-            *_resource_errors(source, kind, path),
-            *_target_errors(target, at),
-            *_resource_target_errors(target, at),
-        ]
-    errors: list[FieldError] = []
-    if kind == "object":
-        described = source.get("describedObject", {})
-        errors += reference_errors(described, f"{path}.describedObject", needs_group=False)
-    if name := source.get("metric", {}).get("name"):
-        errors += all_invalid(f"{path}.metric.name", name, path_segment(name))
-    else:
-        errors.append(required(f"{path}.metric.name", "must specify a metric name"))
-    errors += _target_errors(target, at)
-    has_value, has_average = "value" in target, "averageValue" in target
-    if kind == "pods":
-        if not has_average:
-            why = "must specify a positive target averageValue"
-            errors.append(required(f"{at}.averageValue", why))
-    elif not has_value and not has_average:
-        errors.append(required(f"{at}.averageValue", _EITHER[kind]))
-    elif kind == "external" and has_value and has_average:
+def _described_errors(described: Object, path: str) -> Iterator[FieldError]:
+    return reference_errors(described, path, needs_group=False)
+
+
+def _either_errors(target: Object, path: str) -> Iterator[FieldError]:
+    if "value" in target and "averageValue" in target:
         why = "may not set both a target value for metric and a per-pod target"
-        errors.append(forbidden(f"{at}.value", why))
-    return errors
+        yield forbidden(f"{path}.value", why)
 
 
-def _resource_errors(source: Object, kind: str, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    name, container = source.get("name"), source.get("container")
-    if not name:
-        errors.append(required(f"{path}.name", "must specify a resource name"))
-    elif kind == "containerResource":
-        errors += container_resource_errors(name, f"{path}.name")
-    if kind == "containerResource":
-        if container:
-            errors += all_invalid(f"{path}.container", container, dns_label(container))
-        else:
-            errors.append(required(f"{path}.container", "must specify a container"))
-    return errors
-
-
-def _resource_target_errors(target: Object, path: str) -> list[FieldError]:
+def _resource_target_errors(target: Object, path: str) -> Iterator[FieldError]:
     has_share, has_value = "averageUtilization" in target, "averageValue" in target
     if has_share and has_value:
         why = "may not set both a target raw value and a target utilization"
-        return [forbidden(f"{path}.averageValue", why)]
-    if has_share or has_value:
-        return []
-    why = "must set either a target raw value or a target utilization"
-    return [required(f"{path}.averageUtilization", why)]
+        yield forbidden(f"{path}.averageValue", why)
+    elif not has_share and not has_value:
+        why = "must set either a target raw value or a target utilization"
+        yield required(f"{path}.averageUtilization", why)
 
 
-def _target_errors(target: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    kind, share = target.get("type", ""), target.get("averageUtilization")
-    if not kind:
-        errors.append(required(f"{path}.type", "must specify a metric target type"))
-    if kind not in _TARGETS:
-        why = "must be either Utilization, Value, or AverageValue"
-        errors.append(invalid(f"{path}.type", kind, why))
-    for field in ("value", "averageValue"):
-        amount = target.get(field)
-        if amount is not None and Quantity(amount) <= Quantity(0):
-            errors.append(invalid(f"{path}.{field}", amount, "must be positive"))
-    if share is not None and share < 1:
-        errors.append(invalid(f"{path}.averageUtilization", share, "must be greater than 0"))
-    return errors
+def _needs_value(detail: str) -> Check:
+    """The target must have a value or an average value."""
+    return rule.when(
+        lambda target: "value" not in target, rule.needed("averageValue", detail=detail)
+    )
+
+
+_POSITIVE: Final = rule.must(lambda amount: Quantity(amount) > Quantity(0), "must be positive")
+_TARGET: Final = rule.table(
+    rule.required("type", detail="must specify a metric target type"),
+    rule.always(
+        "type",
+        rule.must(
+            lambda kind: kind in ("Utilization", "Value", "AverageValue"),
+            "must be either Utilization, Value, or AverageValue",
+        ),
+    ),
+    rule.given("value", _POSITIVE),
+    rule.given("averageValue", _POSITIVE),
+    rule.given("averageUtilization", rule.POSITIVE),
+)
+_METRIC_NAME: Final = rule.required(
+    "metric.name", path_segment, detail="must specify a metric name"
+)
+_RESOURCE_TARGET: Final = rule.always(
+    "target", _TARGET, rule.code(_resource_target_errors), default={}
+)
+# In kube-apiserver's order of validation.
+_DETAILS: Final[Mapping[str, Check]] = {
+    "object": rule.table(
+        rule.always("describedObject", rule.code(_described_errors), default={}),
+        _METRIC_NAME,
+        rule.always(
+            "target",
+            _TARGET,
+            _needs_value("must set either a target value or averageValue"),
+            default={},
+        ),
+    ),
+    "external": rule.table(
+        _METRIC_NAME,
+        rule.always(
+            "target",
+            _TARGET,
+            _needs_value("must set either a target value for metric or a per-pod target"),
+            rule.code(_either_errors),
+            default={},
+        ),
+    ),
+    "pods": rule.table(
+        _METRIC_NAME,
+        rule.always(
+            "target",
+            _TARGET,
+            rule.needed("averageValue", detail="must specify a positive target averageValue"),
+            default={},
+        ),
+    ),
+    "resource": rule.table(
+        rule.required("name", detail="must specify a resource name"), _RESOURCE_TARGET
+    ),
+    "containerResource": rule.table(
+        rule.required(
+            "name",
+            rule.code(container_resource_errors),
+            detail="must specify a resource name",
+        ),
+        rule.required("container", dns_label, detail="must specify a container"),
+        _RESOURCE_TARGET,
+    ),
+}

@@ -1,8 +1,10 @@
 """HorizontalPodAutoscalers."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from steersman.units import Quantity
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
 from steersman_cluster.apiserver.builtin.workloads.autoscaler_metrics import (
     metric_errors,
@@ -13,13 +15,10 @@ from steersman_cluster.apiserver.builtin.workloads.autoscaler_versions import (
     default_behavior,
     utilization_metric,
 )
-from steersman_cluster.apiserver.builtin.workloads.workload_templates import negative_errors
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
     invalid,
-    not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
@@ -28,9 +27,6 @@ from steersman_cluster.apiserver.meta.strategy import Object, Strategy, Strategy
 _POD_INDEPENDENT_METRICS: Final = ("Object", "External")
 _MAX_WINDOW: Final = 3600
 _MAX_PERIOD: Final = 1800
-_CHOICES: Final = ("Disabled", "Max", "Min")
-_AT_LEAST_ONE: Final = "must be greater than or equal to 1"
-_STEPS: Final = ("Percent", "Pods")
 
 
 def _default(autoscaler: Object) -> None:
@@ -49,93 +45,76 @@ def _prepare_create(autoscaler: Object, _: StrategyContext) -> None:
 
 
 def _create_errors(autoscaler: Object) -> list[FieldError]:
-    return _spec_errors(autoscaler["spec"], None)
+    return _SPEC(autoscaler["spec"], "spec", None)
 
 
 def _change_errors(autoscaler: Object, old: Object) -> list[FieldError]:
-    return _spec_errors(autoscaler["spec"], old["spec"])
+    return _SPEC(autoscaler["spec"], "spec", old["spec"])
 
 
-def _spec_errors(spec: Object, old: Object | None) -> list[FieldError]:
+def _order_errors(spec: Object, path: str) -> Iterator[FieldError]:
     fewest, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
-    errors: list[FieldError] = []
-    if fewest is not None and fewest < 1:
-        errors.append(invalid("spec.minReplicas", fewest, _AT_LEAST_ONE))
-    if most == 0:
-        errors.append(required("spec.maxReplicas", "must be set and greater than 0"))
-    elif most < 0:
-        errors.append(invalid("spec.maxReplicas", most, _AT_LEAST_ONE))
     if fewest is not None and most < fewest:
-        why = "must be greater than or equal to `minReplicas`"
-        errors.append(invalid("spec.maxReplicas", most, why))
-    target = spec.get("scaleTargetRef", {})
-    errors += reference_errors(
+        yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+
+
+def _target_errors(target: Object, path: str, old: Object | None) -> list[FieldError]:
+    before = {} if old is None else old.get("scaleTargetRef", {})
+    return reference_errors(
         target,
-        "spec.scaleTargetRef",
+        path,
         needs_group=target.get("kind") != "ReplicationController",
         # Ratcheting: an unchanged reference stays valid.
-        any_version=old is not None and _same_kind(target, old.get("scaleTargetRef", {})),
+        any_version=old is not None
+        and all(target.get(each, "") == before.get(each, "") for each in ("apiVersion", "kind")),
     )
-    metrics = spec.get("metrics") or ()
-    for index, metric in enumerate(metrics):
-        errors += metric_errors(metric, f"spec.metrics[{index}]")
-    if fewest == 0 and not any(each.get("type") in _POD_INDEPENDENT_METRICS for each in metrics):
+
+
+def _scale_to_zero_errors(spec: Object, path: str) -> Iterator[FieldError]:
+    types = {each.get("type") for each in spec.get("metrics") or ()}
+    if spec.get("minReplicas") == 0 and types.isdisjoint(_POD_INDEPENDENT_METRICS):
         why = (
             "must specify at least one Object or External metric to support scaling to zero"
             " replicas"
         )
-        errors.append(forbidden("spec.metrics", why))
-    behavior = spec.get("behavior") or {}
-    for field in ("scaleUp", "scaleDown"):
-        if (rules := behavior.get(field)) is not None:
-            errors += _rules_errors(rules, f"spec.behavior.{field}")
-    return errors
+        yield forbidden(f"{path}.metrics", why)
 
 
-def _same_kind(target: Object, other: Object) -> bool:
-    return all(target.get(each, "") == other.get(each, "") for each in ("apiVersion", "kind"))
-
-
-def _rules_errors(rules: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    window, choice = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy")
-    if window is not None:
-        at = f"{path}.stabilizationWindowSeconds"
-        if window < 0:
-            errors.append(invalid(at, window, "must be greater than or equal to zero"))
-        if window > _MAX_WINDOW:
-            errors.append(invalid(at, window, f"must be less than or equal to {_MAX_WINDOW}"))
-    if choice is not None and choice not in _CHOICES:
-        errors.append(not_supported(f"{path}.selectPolicy", choice, _CHOICES))
-    policies = rules.get("policies")
-    if not policies:
-        errors.append(required(f"{path}.policies", "must specify at least one Policy"))
-    for index, policy in enumerate(policies or ()):
-        errors += _policy_errors(policy, f"{path}.policies[{index}]")
-    tolerance = rules.get("tolerance")
-    if tolerance is not None and Quantity(tolerance) < Quantity(0):
-        errors.append(invalid(f"{path}.tolerance", tolerance, NOT_NEGATIVE))
-    return errors
-
-
-def _policy_errors(policy: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if (kind := policy.get("type", "")) not in _STEPS:
-        errors.append(not_supported(f"{path}.type", kind, _STEPS))
-    errors += [
-        invalid(f"{path}.{field}", policy.get(field, 0), "must be greater than zero")
-        for field in ("value", "periodSeconds")
-        if policy.get(field, 0) <= 0
-    ]
-    if (period := policy.get("periodSeconds", 0)) > _MAX_PERIOD:
-        why = f"must be less than or equal to {_MAX_PERIOD}"
-        errors.append(invalid(f"{path}.periodSeconds", period, why))
-    return errors
-
-
-def _status_errors(autoscaler: Object, _: Object) -> list[FieldError]:
-    status = autoscaler.get("status") or {}
-    return negative_errors(status, ("currentReplicas", "desiredReplicas"), "status")
+_AT_LEAST_ONE: Final = rule.must(lambda number: number >= 1, "must be greater than or equal to 1")
+_ABOVE_ZERO: Final = rule.must(lambda number: number > 0, "must be greater than zero")
+_SCALING: Final = rule.table(
+    rule.given(
+        "stabilizationWindowSeconds",
+        rule.must(lambda seconds: seconds >= 0, "must be greater than or equal to zero"),
+        rule.at_most(_MAX_WINDOW),
+    ),
+    rule.given("selectPolicy", rule.enum("Disabled", "Max", "Min")),
+    rule.required(
+        "policies",
+        rule.each(
+            rule.always("type", rule.enum("Percent", "Pods")),
+            rule.always("value", _ABOVE_ZERO, default=0),
+            rule.always("periodSeconds", _ABOVE_ZERO, rule.at_most(_MAX_PERIOD), default=0),
+        ),
+        detail="must specify at least one Policy",
+    ),
+    rule.given("tolerance", rule.must(lambda share: Quantity(share) >= Quantity(0), NOT_NEGATIVE)),
+)
+# The scope is the old spec, or None.
+_SPEC: Final = rule.table(
+    rule.given("minReplicas", _AT_LEAST_ONE),
+    rule.required("maxReplicas", _AT_LEAST_ONE, detail="must be set and greater than 0"),
+    rule.code(_order_errors),
+    rule.always("scaleTargetRef", rule.scoped(_target_errors), default={}),
+    rule.given("metrics", rule.each(rule.code(metric_errors))),
+    rule.code(_scale_to_zero_errors),
+    rule.given("behavior.scaleUp", _SCALING),
+    rule.given("behavior.scaleDown", _SCALING),
+)
+_STATUS: Final = rule.table(
+    rule.given("status.currentReplicas", rule.NOT_NEGATIVE),
+    rule.given("status.desiredReplicas", rule.NOT_NEGATIVE),
+)
 
 
 HORIZONTAL_POD_AUTOSCALER = Strategy(
@@ -143,7 +122,7 @@ HORIZONTAL_POD_AUTOSCALER = Strategy(
     prepare_create=_prepare_create,
     validate_create=_create_errors,
     validate_update=_change_errors,
-    validate_status=_status_errors,
+    validate_status=lambda autoscaler, _: _STATUS(autoscaler),
     name_errors=subdomain_name,
     has_status=True,
 )
