@@ -372,5 +372,10 @@ def _locator(name: str) -> Callable[[str], str]:
     return lambda path: f"{path}.{name}" if path else name
 
 
+def not_negative(*names: str) -> Check:
+    """None of the fields that are present may be negative."""
+    return table(*(given(name, NOT_NEGATIVE) for name in names))
+
+
 NOT_NEGATIVE: Final = must(lambda number: number >= 0, _NOT_NEGATIVE)
 POSITIVE: Final = must(lambda number: number > 0, "must be greater than 0")

@@ -1,7 +1,9 @@
 """CronJobs."""
 
+from collections.abc import Iterator
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
 from steersman_cluster.apiserver.builtin.workloads.cron_schedules import (
     schedule_problem,
@@ -12,21 +14,16 @@ from steersman_cluster.apiserver.builtin.workloads.jobs import (
     job_warnings,
     spec_errors,
 )
-from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
-    negative_errors,
-    shown_selector,
-)
+from steersman_cluster.apiserver.builtin.workloads.workload_templates import shown_selector
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
     not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
-_CONCURRENCY_POLICIES: Final = ("Allow", "Forbid", "Replace")
 _MAX_NAME_LENGTH: Final = 52
 
 
@@ -43,60 +40,67 @@ def _default_cron_job(cron_job: Object) -> None:
     default_template(job_spec.setdefault("template", {}))
 
 
-def _validate_cron_create(cron_job: Object) -> list[FieldError]:
-    errors = _spec_errors(cron_job["spec"], None)
-    name = cron_job["metadata"].get("name", "")
-    if len(name.encode()) > _MAX_NAME_LENGTH:
-        detail = f"must be no more than {_MAX_NAME_LENGTH} characters"
-        errors.append(invalid("metadata.name", name, detail))
-    return errors
+def _create_errors(cron_job: Object) -> list[FieldError]:
+    return _CRON_JOB(cron_job, "", None) + _NAME(cron_job)
 
 
-def _validate_cron_change(cron_job: Object, old: Object) -> list[FieldError]:
-    return _spec_errors(cron_job["spec"], old["spec"])
+def _change_errors(cron_job: Object, old: Object) -> list[FieldError]:
+    return _CRON_JOB(cron_job, "", old["spec"])
 
 
-def _spec_errors(spec: Object, before: Object | None) -> list[FieldError]:
-    errors = _schedule_errors(spec, before)
-    errors += negative_errors(spec, ("startingDeadlineSeconds",), "spec")
-    zone = spec.get("timeZone")
-    if zone is not None and (before is None or before.get("timeZone") != zone):
-        errors += all_invalid("spec.timeZone", zone, zone_problems(zone))
-    if (policy := spec["concurrencyPolicy"]) not in _CONCURRENCY_POLICIES:
-        errors.append(not_supported("spec.concurrencyPolicy", policy, _CONCURRENCY_POLICIES))
-    job: Object = spec["jobTemplate"]["spec"]
-    path = "spec.jobTemplate.spec"
-    errors += spec_errors(job, path)
-    if (selector := job.get("selector")) is not None:
-        shown = shown_selector(selector)
-        errors.append(invalid(f"{path}.selector", shown, "`selector` will be auto-generated"))
-    if job.get("manualSelector"):
-        errors.append(not_supported(f"{path}.manualSelector", True, ("nil", "false")))
-    return errors + negative_errors(
-        spec, ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"), "spec"
-    )
-
-
-def _schedule_errors(spec: Object, before: Object | None) -> list[FieldError]:
-    """Return the errors in the schedule of a CronJob.
+def _schedule_errors(spec: Object, path: str, before: Object | None) -> Iterator[FieldError]:
+    """Yield the errors in the schedule of a CronJob.
 
     A schedule with TZ or CRON_TZ is permitted only in an update, and only if the old schedule has
     one.
     """
-    schedule, path = spec.get("schedule", ""), "spec.schedule"
-    if not schedule:
-        return [required(path)]
-    errors: list[FieldError] = []
+    schedule, path = spec["schedule"], f"{path}.schedule"
     if problem := schedule_problem(schedule):
-        errors.append(invalid(path, schedule, problem))
+        yield invalid(path, schedule, problem)
     if "TZ" in schedule:
         if before is None or "TZ" not in before.get("schedule", ""):
             detail = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
-            errors.append(invalid(path, schedule, detail))
+            yield invalid(path, schedule, detail)
         elif "timeZone" in spec:
             detail = "cannot use both timeZone field and TZ or CRON_TZ in schedule"
-            errors.append(invalid(path, schedule, detail))
-    return errors
+            yield invalid(path, schedule, detail)
+
+
+def _zone_errors(zone: str, path: str, before: Object | None) -> list[FieldError]:
+    is_unchanged = before is not None and before.get("timeZone") == zone
+    return [] if is_unchanged else all_invalid(path, zone, zone_problems(zone))
+
+
+def _selector_errors(selector: Object, path: str) -> Iterator[FieldError]:
+    yield invalid(path, shown_selector(selector), "`selector` will be auto-generated")
+
+
+def _manual_errors(_: bool, path: str) -> Iterator[FieldError]:
+    yield not_supported(path, True, ("nil", "false"))
+
+
+# The scope is the old spec, or None.
+_CRON_JOB: Final = rule.given(
+    "spec",
+    rule.first(rule.required("schedule"), rule.scoped(_schedule_errors)),
+    rule.not_negative("startingDeadlineSeconds"),
+    rule.given("timeZone", rule.scoped(_zone_errors)),
+    rule.given("concurrencyPolicy", rule.enum("Allow", "Forbid", "Replace")),
+    rule.given(
+        "jobTemplate.spec",
+        rule.code(spec_errors),
+        rule.given("selector", rule.code(_selector_errors)),
+        rule.optional("manualSelector", rule.code(_manual_errors)),
+    ),
+    rule.not_negative("successfulJobsHistoryLimit", "failedJobsHistoryLimit"),
+)
+_NAME: Final = rule.given(
+    "metadata.name",
+    rule.must(
+        lambda name: len(name.encode()) <= _MAX_NAME_LENGTH,
+        f"must be no more than {_MAX_NAME_LENGTH} characters",
+    ),
+)
 
 
 def _cron_warnings(new: Object, old: Object | None) -> list[str]:
@@ -112,8 +116,8 @@ def _cron_warnings(new: Object, old: Object | None) -> list[str]:
 
 CRON_JOB = Strategy(
     default=_default_cron_job,
-    validate_create=_validate_cron_create,
-    validate_update=_validate_cron_change,
+    validate_create=_create_errors,
+    validate_update=_change_errors,
     name_errors=subdomain_name,
     warnings=_cron_warnings,
     generation_fields=("spec",),

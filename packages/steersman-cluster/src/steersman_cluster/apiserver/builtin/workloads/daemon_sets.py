@@ -1,21 +1,21 @@
 """DaemonSets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
+    AT_MOST_ALL,
+    SHARE,
     always_template_errors,
     collision_errors,
-    negative_errors,
     selector_change_errors,
-    share_errors,
     share_number,
     template_labels,
     template_warnings,
-    too_large_share_errors,
     unselected_error,
 )
 from steersman_cluster.apiserver.meta.field_errors import (
@@ -28,17 +28,6 @@ from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 TEMPLATE_GENERATION: Final = "deprecated.daemonset.template.generation"
-_DAEMON_COUNTS: Final = (
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "numberReady",
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-    "collisionCount",
-)
 
 
 def _default_daemon_set(daemon_set: Object) -> None:
@@ -78,47 +67,66 @@ def _write_generation(daemon_set: Object, generation: int) -> None:
     annotations[TEMPLATE_GENERATION] = str(generation)
 
 
-def _validate_daemon_set(daemon_set: Object) -> list[FieldError]:
-    spec: Object = daemon_set["spec"]
+def _template_errors(spec: Object, path: str) -> Iterator[FieldError]:
     selector: Object | None = spec.get("selector")
-    wrong = selector_errors(selector, "spec.selector")
-    errors = [*wrong]
+    wrong = selector_errors(selector, f"{path}.selector")
+    yield from wrong
     if not wrong and not selects(selector, template_labels(spec)):
-        errors.append(unselected_error(spec, "spec"))
+        yield unselected_error(spec, path)
     if selector is not None and is_empty(selector):
-        detail = "empty selector is invalid for daemonset"
-        errors.append(invalid("spec.selector", selector, detail))
-    errors += always_template_errors(spec, "spec", "DaemonSet", is_selected=True)
-    errors += negative_errors(spec, ("minReadySeconds",), "spec")
-    errors += _daemon_strategy_errors(spec["updateStrategy"], "spec.updateStrategy")
-    return errors + negative_errors(spec, ("revisionHistoryLimit",), "spec")
+        yield invalid(f"{path}.selector", selector, "empty selector is invalid for daemonset")
+    yield from always_template_errors(spec, path, "DaemonSet", is_selected=True)
 
 
-def _daemon_strategy_errors(strategy: Object, path: str) -> list[FieldError]:
-    if strategy["type"] == "OnDelete":
-        return []
-    if strategy["type"] != "RollingUpdate":
+def _strategy_errors(strategy: Object, path: str) -> Iterator[FieldError]:
+    if strategy["type"] == "RollingUpdate":
+        yield from _ROLLING(strategy["rollingUpdate"], f"{path}.rollingUpdate")
+    elif strategy["type"] != "OnDelete":
         shown = go_form("DaemonSetUpdateStrategy", strategy)
-        return [not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
-    rolling: Object = strategy["rollingUpdate"]
-    path = f"{path}.rollingUpdate"
-    unavailable, surge = rolling["maxUnavailable"], rolling["maxSurge"]
-    errors = share_errors(unavailable, f"{path}.maxUnavailable")
-    errors += share_errors(surge, f"{path}.maxSurge")
-    errors += too_large_share_errors(unavailable, f"{path}.maxUnavailable")
-    errors += too_large_share_errors(surge, f"{path}.maxSurge")
-    if share_number(unavailable) and share_number(surge):
+        yield not_supported(path, shown, ("RollingUpdate", "OnDelete"))
+
+
+def _standstill_errors(rolling: Object, path: str) -> Iterator[FieldError]:
+    unavailable, surge = share_number(rolling["maxUnavailable"]), share_number(rolling["maxSurge"])
+    if unavailable and surge:
         detail = "may not be set when maxUnavailable is non-zero"
-        errors.append(invalid(f"{path}.maxSurge", surge, detail))
-    elif not share_number(unavailable) and not share_number(surge):
-        detail = "cannot be 0 when maxSurge is 0"
-        errors.append(required(f"{path}.maxUnavailable", detail))
-    return errors
+        yield invalid(f"{path}.maxSurge", rolling["maxSurge"], detail)
+    elif not unavailable and not surge:
+        yield required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0")
 
 
-def _validate_daemon_status(new: Object, old: Object) -> list[FieldError]:
-    status: Object = new.get("status") or {}
-    return negative_errors(status, _DAEMON_COUNTS, "status") + collision_errors(new, old)
+_ROLLING: Final = rule.table(
+    rule.given("maxUnavailable", SHARE),
+    rule.given("maxSurge", SHARE),
+    rule.given("maxUnavailable", AT_MOST_ALL),
+    rule.given("maxSurge", AT_MOST_ALL),
+    rule.code(_standstill_errors),
+)
+_DAEMON_SET: Final = rule.given(
+    "spec",
+    rule.code(_template_errors),
+    rule.not_negative("minReadySeconds"),
+    rule.given("updateStrategy", rule.code(_strategy_errors)),
+    rule.not_negative("revisionHistoryLimit"),
+)
+_STATUS: Final = rule.given(
+    "status",
+    rule.not_negative(
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    ),
+)
+
+
+def _status_errors(new: Object, old: Object) -> list[FieldError]:
+    return _STATUS(new) + collision_errors(new, old)
 
 
 DAEMON_SET = Strategy(
@@ -126,9 +134,9 @@ DAEMON_SET = Strategy(
     prepare_create=_prepare_daemon_set,
     prepare_update=_prepare_daemon_update,
     prepare_status=_prepare_daemon_status,
-    validate=_validate_daemon_set,
+    validate=_DAEMON_SET,
     validate_update=selector_change_errors,
-    validate_status=_validate_daemon_status,
+    validate_status=_status_errors,
     name_errors=subdomain_name,
     warnings=template_warnings(names_hosts=False),
     hidden_annotation=TEMPLATE_GENERATION,

@@ -1,19 +1,20 @@
 """Deployments."""
 
+from collections.abc import Iterator
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
+    AT_MOST_ALL,
+    SHARE,
     collision_errors,
-    counter_errors,
-    negative_errors,
+    counter_rules,
     selected_template_errors,
     selector_change_errors,
-    share_errors,
     share_number,
     template_warnings,
-    too_large_share_errors,
 )
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
@@ -23,18 +24,6 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
-
-_COUNTS: Final = (
-    "observedGeneration",
-    "replicas",
-    "updatedReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "unavailableReplicas",
-    "terminatingReplicas",
-    "collisionCount",
-)
-_PARTS: Final = ("updatedReplicas", "readyReplicas", "availableReplicas")
 
 
 def _default(deployment: Object) -> None:
@@ -50,44 +39,66 @@ def _default(deployment: Object) -> None:
     default_template(spec.setdefault("template", {}))
 
 
-def _validate(deployment: Object) -> list[FieldError]:
-    spec: Object = deployment["spec"]
-    errors = negative_errors(spec, ("replicas",), "spec")
-    errors += selected_template_errors(spec, "spec", "deployment")
-    errors += _strategy_errors(spec["strategy"], "spec.strategy")
-    errors += negative_errors(
-        spec, ("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"), "spec"
-    )
+def _template_errors(spec: Object, path: str) -> list[FieldError]:
+    return selected_template_errors(spec, path, "deployment")
+
+
+def _deadline_errors(spec: Object, path: str) -> Iterator[FieldError]:
     deadline = spec["progressDeadlineSeconds"]
     if deadline <= spec.get("minReadySeconds", 0):
         detail = "must be greater than minReadySeconds"
-        errors.append(invalid("spec.progressDeadlineSeconds", deadline, detail))
-    return errors
+        yield invalid(f"{path}.progressDeadlineSeconds", deadline, detail)
 
 
-def _strategy_errors(strategy: Object, path: str) -> list[FieldError]:
+def _strategy_errors(strategy: Object, path: str) -> Iterator[FieldError]:
     rolling: Object | None = strategy.get("rollingUpdate")
     match strategy["type"]:
         case "Recreate":
-            if rolling is None:
-                return []
-            detail = "may not be specified when strategy `type` is 'Recreate'"
-            return [forbidden(f"{path}.rollingUpdate", detail)]
+            if rolling is not None:
+                detail = "may not be specified when strategy `type` is 'Recreate'"
+                yield forbidden(f"{path}.rollingUpdate", detail)
         case "RollingUpdate" if rolling is not None:
-            return _rolling_errors(rolling, f"{path}.rollingUpdate")
+            yield from _ROLLING(rolling, f"{path}.rollingUpdate")
         case _:
             shown = go_form("DeploymentStrategy", strategy)
-            return [not_supported(path, shown, ("Recreate", "RollingUpdate"))]
+            yield not_supported(path, shown, ("Recreate", "RollingUpdate"))
 
 
-def _rolling_errors(rolling: Object, path: str) -> list[FieldError]:
+def _standstill_errors(rolling: Object, path: str) -> Iterator[FieldError]:
     unavailable, surge = rolling["maxUnavailable"], rolling["maxSurge"]
-    errors = share_errors(unavailable, f"{path}.maxUnavailable")
-    errors += share_errors(surge, f"{path}.maxSurge")
     if share_number(unavailable) == 0 and share_number(surge) == 0:
         detail = "may not be 0 when `maxSurge` is 0"
-        errors.append(invalid(f"{path}.maxUnavailable", unavailable, detail))
-    return errors + too_large_share_errors(unavailable, f"{path}.maxUnavailable")
+        yield invalid(f"{path}.maxUnavailable", unavailable, detail)
+
+
+_ROLLING: Final = rule.table(
+    rule.given("maxUnavailable", SHARE),
+    rule.given("maxSurge", SHARE),
+    rule.code(_standstill_errors),
+    rule.given("maxUnavailable", AT_MOST_ALL),
+)
+_DEPLOYMENT: Final = rule.given(
+    "spec",
+    rule.not_negative("replicas"),
+    rule.code(_template_errors),
+    rule.given("strategy", rule.code(_strategy_errors)),
+    rule.not_negative("minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"),
+    rule.code(_deadline_errors),
+)
+_STATUS: Final = rule.given(
+    "status",
+    rule.not_negative(
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    ),
+    counter_rules("updatedReplicas", "readyReplicas", "availableReplicas"),
+)
 
 
 def _prepare_status(new: Object, old: Object, _: StrategyContext) -> None:
@@ -96,21 +107,16 @@ def _prepare_status(new: Object, old: Object, _: StrategyContext) -> None:
         new["metadata"]["labels"] = labels
 
 
-def _validate_status(new: Object, old: Object) -> list[FieldError]:
-    status: Object = new.get("status") or {}
-    return [
-        *negative_errors(status, _COUNTS, "status"),
-        *counter_errors(status, _PARTS),
-        *collision_errors(new, old),
-    ]
+def _status_errors(new: Object, old: Object) -> list[FieldError]:
+    return _STATUS(new) + collision_errors(new, old)
 
 
 DEPLOYMENT = Strategy(
     default=_default,
     prepare_status=_prepare_status,
-    validate=_validate,
+    validate=_DEPLOYMENT,
     validate_update=selector_change_errors,
-    validate_status=_validate_status,
+    validate_status=_status_errors,
     name_errors=subdomain_name,
     warnings=template_warnings(),
     # Annotations count as well: kubectl records the cause of a rollout in one.

@@ -4,111 +4,101 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     OMITTED,
     FieldError,
-    all_invalid,
     duplicate,
     invalid,
-    not_supported,
     required,
     shown,
     too_long,
-    too_many,
 )
-from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, label_key
+from steersman_cluster.apiserver.meta.name_validation import label_key
 from steersman_cluster.apiserver.meta.strategy import Object
 
-_ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
-_OPERATORS: Final = ("In", "NotIn")
-_STATUSES: Final = ("False", "True", "Unknown")
 _MAX_RULES: Final = 20
 _MAX_CODES: Final = 255
 _MAX_INDEXES_LENGTH: Final = 64 * 1024
 _integer = re.compile("[+-]?[0-9]{1,18}").fullmatch
 
 
-def failure_policy_errors(spec: Object, path: str) -> list[FieldError]:
-    """Return the errors in ``podFailurePolicy``, which classifies the failures of Pods."""
-    rules = spec["podFailurePolicy"].get("rules") or ()
-    errors = _too_many_errors(len(rules), _MAX_RULES, f"{path}.rules")
-    for index, rule in enumerate(rules):
-        errors += _failure_rule_errors(rule, f"{path}.rules[{index}]", spec)
-    return errors
+def _choice(*values: str) -> Check:
+    """The value is required, and must be one of ``values``."""
+    detail = f"valid values: [{' '.join(map(shown, values))}]"
+    return rule.first(rule.must_be_set(detail), rule.enum(*values))
 
 
-def _too_many_errors(count: int, most: int, path: str) -> list[FieldError]:
-    return [too_many(path, count, most)] if count > most else []
-
-
-def _failure_rule_errors(rule: Object, path: str, spec: Object) -> Iterator[FieldError]:
-    action = rule.get("action", "")
+def _index_limit_errors(action: str, path: str, spec: Object) -> Iterator[FieldError]:
     if action == "FailIndex" and "backoffLimitPerIndex" not in spec:
-        detail = "requires the backoffLimitPerIndex to be set"
-        yield invalid(f"{path}.action", action, detail)
-    yield from _choice_errors(action, _ACTIONS, f"{path}.action")
-    codes: Object | None = rule.get("onExitCodes")
-    conditions = rule.get("onPodConditions") or ()
-    if codes is not None:
-        yield from _exit_code_errors(codes, f"{path}.onExitCodes", spec)
-    yield from _too_many_errors(len(conditions), _MAX_RULES, f"{path}.onPodConditions")
-    for index, pattern in enumerate(conditions):
-        where, kind = f"{path}.onPodConditions[{index}]", pattern.get("type", "")
-        yield from all_invalid(f"{where}.type", kind, label_key(kind))
-        yield from _choice_errors(pattern.get("status", ""), _STATUSES, f"{where}.status")
-    if codes is not None and conditions:
+        yield invalid(path, action, "requires the backoffLimitPerIndex to be set")
+
+
+def _one_requirement_errors(failure: Object, path: str) -> Iterator[FieldError]:
+    by_code, by_condition = "onExitCodes" in failure, bool(failure.get("onPodConditions"))
+    if by_code and by_condition:
         detail = "specifying both OnExitCodes and OnPodConditions is not supported"
         yield invalid(path, OMITTED, detail)
-    if codes is None and not conditions:
-        yield invalid(
-            path, OMITTED, "specifying one of OnExitCodes and OnPodConditions is required"
-        )
+    elif not by_code and not by_condition:
+        detail = "specifying one of OnExitCodes and OnPodConditions is required"
+        yield invalid(path, OMITTED, detail)
 
 
-def _choice_errors(value: str, choices: tuple[str, ...], path: str) -> list[FieldError]:
-    if not value:
-        return [required(path, f"valid values: [{' '.join(map(shown, choices))}]")]
-    return [] if value in choices else [not_supported(path, value, choices)]
-
-
-def _exit_code_errors(codes: Object, path: str, spec: Object) -> Iterator[FieldError]:
-    operator, name = codes.get("operator", ""), codes.get("containerName")
-    yield from _choice_errors(operator, _OPERATORS, f"{path}.operator")
+def _container_errors(name: str, path: str, spec: Object) -> Iterator[FieldError]:
     pod: Object = spec["template"].get("spec") or {}
     containers = [*(pod.get("containers") or ()), *(pod.get("initContainers") or ())]
-    if name is not None and name not in {each.get("name", "") for each in containers}:
+    if name not in {each.get("name", "") for each in containers}:
         detail = "must be one of the container or initContainer names in the pod template"
-        yield invalid(f"{path}.containerName", name, detail)
-    values = codes.get("values") or []
+        yield invalid(path, name, detail)
+
+
+def _exit_code_errors(codes: Object, path: str) -> Iterator[FieldError]:
+    values, path = codes.get("values") or [], f"{path}.values"
     if not values:
-        yield invalid(f"{path}.values", codes.get("values"), "at least one value is required")
-    yield from _too_many_errors(len(values), _MAX_CODES, f"{path}.values")
+        yield invalid(path, codes.get("values"), "at least one value is required")
+    yield from _MAX_VALUES(values, path)
     for index, value in enumerate(values):
-        if operator == "In" and value == 0:
-            detail = "must not be 0 for the In operator"
-            yield invalid(f"{path}.values[{index}]", value, detail)
+        if codes.get("operator") == "In" and value == 0:
+            yield invalid(f"{path}[{index}]", value, "must not be 0 for the In operator")
         if value in values[:index]:
-            yield duplicate(f"{path}.values[{index}]", value)
+            yield duplicate(f"{path}[{index}]", value)
     if values != sorted(values):
-        yield invalid(f"{path}.values", values, "must be ordered")
+        yield invalid(path, values, "must be ordered")
 
 
-def success_policy_errors(spec: Object, path: str) -> list[FieldError]:
-    """Return the errors in ``successPolicy``, which defines when the Job has succeeded."""
-    rules = spec["successPolicy"].get("rules") or ()
-    errors = _too_many_errors(len(rules), _MAX_RULES, f"{path}.rules")
-    if not rules:
-        detail = "at least one rules must be specified when the successPolicy is specified"
-        errors.append(required(f"{path}.rules", detail))
-    for index, rule in enumerate(rules):
-        errors += _success_rule_errors(
-            rule, f"{path}.rules[{index}]", completions=spec.get("completions", 0)
-        )
-    return errors
+_MAX_VALUES: Final = rule.max_items(_MAX_CODES)
+# Which failures of Pods count. The scope is the spec of the Job.
+FAILURE_POLICY: Final = rule.given(
+    "rules",
+    rule.max_items(_MAX_RULES),
+    rule.each(
+        rule.always(
+            "action",
+            rule.scoped(_index_limit_errors),
+            _choice("Count", "FailIndex", "FailJob", "Ignore"),
+        ),
+        rule.given(
+            "onExitCodes",
+            rule.always("operator", _choice("In", "NotIn")),
+            rule.given("containerName", rule.scoped(_container_errors)),
+            rule.code(_exit_code_errors),
+        ),
+        rule.given(
+            "onPodConditions",
+            rule.max_items(_MAX_RULES),
+            rule.each(
+                rule.always("type", label_key),
+                rule.always("status", _choice("False", "True", "Unknown")),
+            ),
+        ),
+        rule.code(_one_requirement_errors),
+    ),
+)
 
 
-def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterator[FieldError]:
-    count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
+def _index_errors(success: Object, path: str, completions: int) -> Iterator[FieldError]:
+    count, indexes = success.get("succeededCount"), success.get("succeededIndexes")
     if count is None and indexes is None:
         detail = "at least one of succeededCount or succeededIndexes must be specified"
         yield required(path, detail)
@@ -124,8 +114,7 @@ def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterat
     if count is None:
         return
     where = f"{path}.succeededCount"
-    if count < 0:
-        yield invalid(where, count, NOT_NEGATIVE)
+    yield from rule.NOT_NEGATIVE(count, where)
     if count > completions:
         detail = f"must be less than or equal to {completions}"
         yield invalid(where, count, f"{detail} (the number of specified completions)")
@@ -133,6 +122,17 @@ def _success_rule_errors(rule: Object, path: str, *, completions: int) -> Iterat
         detail = f"must be less than or equal to {total}"
         meant = "the number of indexes in the specified succeededIndexes field"
         yield invalid(where, count, f"{detail} ({meant})")
+
+
+# When the Job has succeeded. The scope is the number of completions.
+SUCCESS_POLICY: Final = rule.table(
+    rule.given("rules", rule.max_items(_MAX_RULES)),
+    rule.required(
+        "rules",
+        rule.each(rule.scoped(_index_errors)),
+        detail="at least one rules must be specified when the successPolicy is specified",
+    ),
+)
 
 
 def number_of_indexes(text: str, completions: int) -> int:

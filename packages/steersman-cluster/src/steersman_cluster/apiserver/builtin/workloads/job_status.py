@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.workloads.job_policies import (
     index_interval,
     number_of_indexes,
 )
-from steersman_cluster.apiserver.builtin.workloads.workload_templates import negative_errors
 from steersman_cluster.apiserver.meta.field_errors import (
     OMITTED,
     FieldError,
@@ -18,7 +18,7 @@ from steersman_cluster.apiserver.meta.field_errors import (
 )
 from steersman_cluster.apiserver.meta.strategy import Object
 
-_COUNTS: Final = ("active", "succeeded", "failed", "ready", "terminating")
+_COUNTS: Final = rule.not_negative("active", "succeeded", "failed", "ready", "terminating")
 _FOREVER: Final = ("Failed", "Complete", "FailureTarget")
 _CONDITIONS: Final = "status.conditions"
 
@@ -48,7 +48,7 @@ def job_status_errors(new: Object, old: Object) -> list[FieldError]:
     """
     spec: Object = new["spec"]
     status, before = _Status(new), _Status(old)
-    errors = negative_errors(status.fields, _COUNTS, "status")
+    errors = _COUNTS(status.fields, "status")
     errors += _uncounted_errors(status)
     errors += _end_errors(spec, status, before)
     errors += _index_errors(spec, status, before)

@@ -3,18 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_rules import at
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import selector_errors, selects
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
 from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
 from steersman_cluster.apiserver.builtin.workloads.job_policies import (
-    failure_policy_errors,
-    success_policy_errors,
+    FAILURE_POLICY,
+    SUCCESS_POLICY,
 )
 from steersman_cluster.apiserver.builtin.workloads.job_status import job_status_errors
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
-    negative_errors,
     selector_change_errors,
     shown_selector,
     template_labels,
@@ -26,7 +26,6 @@ from steersman_cluster.apiserver.meta.field_errors import (
     all_invalid,
     immutable,
     invalid,
-    not_supported,
     required,
     too_long,
 )
@@ -45,17 +44,6 @@ from steersman_cluster.apiserver.meta.strategy import (
 
 _UID_LABEL: Final = "batch.kubernetes.io/controller-uid"
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
-_NUMBERS: Final = (
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-    "backoffLimitPerIndex",
-    "maxFailedIndexes",
-)
-_COMPLETION_MODES: Final = ("NonIndexed", "Indexed")
-_REPLACEMENT_POLICIES: Final = ("Failed", "TerminatingOrFailed")
 # Immutable fields, with the Go type that the error message shows if the value is a struct.
 _FIXED: Final = {
     "completionMode": "",
@@ -97,8 +85,8 @@ def _default_spec(spec: Object) -> None:
 
 def default_failure_policy(spec: Object) -> None:
     """Set the default ``True`` of ``status`` in the ``onPodConditions`` of a failure policy."""
-    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
-        for pattern in rule.get("onPodConditions") or ():
+    for each in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in each.get("onPodConditions") or ():
             if not pattern.get("status"):
                 pattern["status"] = "True"
 
@@ -185,52 +173,20 @@ def _job_errors(spec: Object) -> list[FieldError]:
 
 def spec_errors(spec: Object, path: str) -> list[FieldError]:
     """Return the errors in the spec of a Job, except for its selector."""
-    errors = negative_errors(spec, _NUMBERS, path)
-    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
-        detail = "when maxFailedIndexes is specified"
-        errors.append(required(f"{path}.backoffLimitPerIndex", detail))
-    if "managedBy" in spec:
-        errors += _manager_errors(spec["managedBy"], f"{path}.managedBy")
-    errors += _mode_errors(spec, path)
-    if "podFailurePolicy" in spec:
-        errors += failure_policy_errors(spec, f"{path}.podFailurePolicy")
-    if "successPolicy" in spec:
-        errors += _success_errors(spec, f"{path}.successPolicy")
-    policies = ("Failed",) if "podFailurePolicy" in spec else _REPLACEMENT_POLICIES
-    if (policy := spec.get("podReplacementPolicy", "Failed")) not in policies:
-        errors.append(not_supported(f"{path}.podReplacementPolicy", policy, policies))
-    template: Object = spec["template"]
-    errors += template_errors(template, f"{path}.template")
-    return errors + _restart_errors(spec, f"{path}.template.spec.restartPolicy")
+    return _SPEC(spec, path, spec)
 
 
-def _manager_errors(manager: str, path: str) -> list[FieldError]:
+def _manager_errors(manager: str, path: str) -> Iterator[FieldError]:
     host, _, rest = manager.partition("/")
     if not manager:
-        errors = [required(path)]
+        yield required(path)
     elif not host or not rest:
-        errors = [invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+        yield invalid(path, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
     else:
-        errors = all_invalid(path, host, dns_subdomain(host))
-        errors += all_invalid(path, rest, http_path(rest))
+        yield from all_invalid(path, host, dns_subdomain(host))
+        yield from all_invalid(path, rest, http_path(rest))
     if len(manager.encode()) > _MAX_MANAGER_LENGTH:
-        errors.append(too_long(path, "", _MAX_MANAGER_LENGTH))
-    return errors
-
-
-def _mode_errors(spec: Object, path: str) -> list[FieldError]:
-    mode = spec.get("completionMode", "NonIndexed")
-    errors: list[FieldError] = []
-    if mode not in _COMPLETION_MODES:
-        errors.append(not_supported(f"{path}.completionMode", mode, _COMPLETION_MODES))
-    if mode == "Indexed":
-        errors += _indexed_errors(spec, path)
-    if mode == "NonIndexed":
-        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
-            if name in spec:
-                detail = "requires indexed completion mode"
-                errors.append(invalid(f"{path}.{name}", spec[name], detail))
-    return errors
+        yield too_long(path, "", _MAX_MANAGER_LENGTH)
 
 
 def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
@@ -262,23 +218,60 @@ def _indexed_errors(spec: Object, path: str) -> Iterator[FieldError]:
         yield invalid(f"{path}.maxFailedIndexes", failed, detail)
 
 
-def _success_errors(spec: Object, path: str) -> list[FieldError]:
+def _success_errors(policy: Object, path: str, spec: Object) -> list[FieldError]:
     if spec.get("completionMode") != "Indexed":
-        shown = go_form("SuccessPolicy", spec["successPolicy"])
+        shown = go_form("SuccessPolicy", policy)
         return [invalid(path, shown, "requires indexed completion mode")]
-    return success_policy_errors(spec, path)
+    return SUCCESS_POLICY(policy, path, spec.get("completions", 0))
 
 
-def _restart_errors(spec: Object, path: str) -> list[FieldError]:
-    policy = spec["template"]["spec"].get("restartPolicy", "")
-    if policy in ("Always", ""):
-        return [required(path, 'valid values: "OnFailure", "Never"')]
-    if policy not in ("OnFailure", "Never"):
-        return [not_supported(path, policy, ("OnFailure", "Never"))]
+def _never_errors(policy: str, path: str, spec: Object) -> Iterator[FieldError]:
     if "podFailurePolicy" in spec and policy != "Never":
         detail = 'only "Never" is supported when podFailurePolicy is specified'
-        return [invalid(path, policy, detail)]
-    return []
+        yield invalid(path, policy, detail)
+
+
+def _restart_errors(template: Object, path: str, spec: Object) -> list[FieldError]:
+    policy, path = template["spec"].get("restartPolicy", ""), f"{path}.spec.restartPolicy"
+    if policy in ("Always", ""):
+        return [required(path, 'valid values: "OnFailure", "Never"')]
+    return _RESTART(policy, path, spec)
+
+
+_NEEDS_INDEXES: Final = rule.must(lambda _: False, "requires indexed completion mode")
+_RESTART: Final = rule.first(rule.enum("OnFailure", "Never"), rule.scoped(_never_errors))
+# The scope is the spec.
+_SPEC: Final = rule.table(
+    rule.not_negative(
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ),
+    rule.when(
+        lambda spec: "maxFailedIndexes" in spec,
+        rule.needed("backoffLimitPerIndex", detail="when maxFailedIndexes is specified"),
+    ),
+    rule.given("managedBy", rule.code(_manager_errors)),
+    rule.given("completionMode", rule.enum("NonIndexed", "Indexed")),
+    rule.when(lambda spec: spec.get("completionMode") == "Indexed", rule.code(_indexed_errors)),
+    rule.when(
+        lambda spec: spec.get("completionMode", "NonIndexed") == "NonIndexed",
+        rule.given("backoffLimitPerIndex", _NEEDS_INDEXES),
+        rule.given("maxFailedIndexes", _NEEDS_INDEXES),
+    ),
+    rule.given("podFailurePolicy", FAILURE_POLICY),
+    rule.given("successPolicy", rule.scoped(_success_errors)),
+    rule.when(
+        lambda spec: "podFailurePolicy" in spec,
+        rule.given("podReplacementPolicy", rule.enum("Failed")),
+        otherwise=[rule.given("podReplacementPolicy", rule.enum("Failed", "TerminatingOrFailed"))],
+    ),
+    rule.given("template", rule.code(template_errors), rule.scoped(_restart_errors)),
+)
 
 
 def _validate_job_change(new: Object, old: Object) -> list[FieldError]:

@@ -3,34 +3,21 @@
 from collections.abc import Mapping
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.label_selectors import selects
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_template
 from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     always_template_errors,
-    counter_errors,
-    negative_errors,
+    counter_rules,
     selected_template_errors,
     selector_change_errors,
     template_labels,
     template_warnings,
 )
-from steersman_cluster.apiserver.meta.field_errors import (
-    FieldError,
-    required,
-)
+from steersman_cluster.apiserver.meta.field_errors import FieldError
 from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, name_and_namespace
-
-_SET_COUNTS: Final = (
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "observedGeneration",
-    "terminatingReplicas",
-)
-_SET_PARTS: Final = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
 def _selectable_controller(obj: Object) -> Mapping[str, str]:
@@ -46,15 +33,25 @@ def _default_replica_set(replica_set: Object) -> None:
     default_template(spec.setdefault("template", {}))
 
 
-def _validate_replica_set(replica_set: Object) -> list[FieldError]:
-    spec: Object = replica_set["spec"]
-    errors = negative_errors(spec, ("replicas", "minReadySeconds"), "spec")
-    return errors + selected_template_errors(spec, "spec", "deployment")
+def _set_template_errors(spec: Object, path: str) -> list[FieldError]:
+    return selected_template_errors(spec, path, "deployment")
 
 
-def _validate_replica_status(new: Object, _: Object) -> list[FieldError]:
-    status: Object = new.get("status") or {}
-    return negative_errors(status, _SET_COUNTS, "status") + counter_errors(status, _SET_PARTS)
+_REPLICA_SET: Final = rule.given(
+    "spec", rule.not_negative("replicas", "minReadySeconds"), rule.code(_set_template_errors)
+)
+_STATUS: Final = rule.given(
+    "status",
+    rule.not_negative(
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "terminatingReplicas",
+    ),
+    counter_rules("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
+)
 
 
 def _default_replication_controller(controller: Object) -> None:
@@ -70,19 +67,19 @@ def _default_replication_controller(controller: Object) -> None:
             controller["metadata"]["labels"] = {**labels}
 
 
-def _validate_replication_controller(controller: Object) -> list[FieldError]:
-    spec: Object = controller["spec"]
-    errors = negative_errors(spec, ("minReadySeconds",), "spec")
-    selector: Mapping[str, str] = spec.get("selector") or {}
-    if not selector:
-        errors.append(required("spec.selector"))
-    errors += negative_errors(spec, ("replicas",), "spec")
-    if "template" not in spec:
-        return [*errors, required("spec.template")]
-    is_selected = selects({"matchLabels": selector}, template_labels(spec))
-    return errors + always_template_errors(
-        spec, "spec", "ReplicationController", is_selected=is_selected
-    )
+def _controller_template_errors(spec: Object, path: str) -> list[FieldError]:
+    selector = {"matchLabels": spec.get("selector") or {}}
+    is_selected = selects(selector, template_labels(spec))
+    return always_template_errors(spec, path, "ReplicationController", is_selected=is_selected)
+
+
+_REPLICATION_CONTROLLER: Final = rule.given(
+    "spec",
+    rule.not_negative("minReadySeconds"),
+    rule.required("selector"),
+    rule.not_negative("replicas"),
+    rule.first(rule.needed("template"), rule.code(_controller_template_errors)),
+)
 
 
 def _controller_warnings(new: Object, old: Object | None) -> list[str]:
@@ -97,15 +94,14 @@ def _default_pod_template(pod_template: Object) -> None:
     default_template(pod_template.setdefault("template", {}))
 
 
-def _validate_pod_template(pod_template: Object) -> list[FieldError]:
-    return template_errors(pod_template["template"], "template")
+_POD_TEMPLATE: Final = rule.given("template", rule.code(template_errors))
 
 
 REPLICA_SET = Strategy(
     default=_default_replica_set,
-    validate=_validate_replica_set,
+    validate=_REPLICA_SET,
     validate_update=selector_change_errors,
-    validate_status=_validate_replica_status,
+    validate_status=lambda replica_set, _: _STATUS(replica_set),
     name_errors=subdomain_name,
     warnings=template_warnings(),
     generation_fields=("spec",),
@@ -114,8 +110,8 @@ REPLICA_SET = Strategy(
 
 REPLICATION_CONTROLLER = Strategy(
     default=_default_replication_controller,
-    validate=_validate_replication_controller,
-    validate_status=_validate_replica_status,
+    validate=_REPLICATION_CONTROLLER,
+    validate_status=lambda replica_set, _: _STATUS(replica_set),
     name_errors=declared_subdomain_name,
     warnings=_controller_warnings,
     selectable=_selectable_controller,
@@ -126,7 +122,7 @@ REPLICATION_CONTROLLER = Strategy(
 
 POD_TEMPLATE = Strategy(
     default=_default_pod_template,
-    validate=_validate_pod_template,
+    validate=_POD_TEMPLATE,
     name_errors=subdomain_name,
     warnings=template_warnings(path="template", names_hosts=False),
     generation_fields=("template",),

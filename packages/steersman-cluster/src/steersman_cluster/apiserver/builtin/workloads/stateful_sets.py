@@ -1,7 +1,9 @@
 """StatefulSets."""
 
+from collections.abc import Iterator
 from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman_cluster.apiserver.builtin.pods.pod_defaults import default_claim, default_template
@@ -15,9 +17,8 @@ from steersman_cluster.apiserver.builtin.workloads.claim_templates import (
 )
 from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
     collision_errors,
-    counter_errors,
+    counter_rules,
     forever_errors,
-    negative_errors,
     shown_selector,
     template_labels,
     template_warnings,
@@ -25,21 +26,13 @@ from steersman_cluster.apiserver.builtin.workloads.workload_templates import (
 )
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     invalid,
-    not_supported,
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, label_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
-_STATEFUL_PARTS: Final = (
-    "readyReplicas",
-    "currentReplicas",
-    "updatedReplicas",
-    "availableReplicas",
-)
 _CHANGEABLE: Final = (
     "replicas",
     "ordinals",
@@ -49,7 +42,6 @@ _CHANGEABLE: Final = (
     "persistentVolumeClaimRetentionPolicy",
     "minReadySeconds",
 )
-_RETENTIONS: Final = ("Retain", "Delete")
 
 
 def _default_stateful_set(stateful_set: Object) -> None:
@@ -81,67 +73,76 @@ def _drop_unavailable(stateful_set: Object, *_: object) -> None:
     rolling.pop("maxUnavailable", None)
 
 
-def _validate_new_stateful_set(stateful_set: Object) -> list[FieldError]:
-    return _spec_errors(stateful_set["spec"], is_new=True)
-
-
-def _spec_errors(spec: Object, *, is_new: bool) -> list[FieldError]:
-    """Return the errors in a spec; immutable fields are validated only if the object is new."""
-    errors: list[FieldError] = []
-    if (policy := spec["podManagementPolicy"]) not in ("OrderedReady", "Parallel"):
-        detail = "must be 'OrderedReady' or 'Parallel'"
-        errors.append(invalid("spec.podManagementPolicy", policy, detail))
-    errors += _stateful_strategy_errors(spec["updateStrategy"], "spec.updateStrategy")
-    retention: Object = spec["persistentVolumeClaimRetentionPolicy"]
-    for name in ("whenDeleted", "whenScaled"):
-        if retention[name] not in _RETENTIONS:
-            field = f"spec.persistentVolumeClaimRetentionPolicy.{name}"
-            errors.append(not_supported(field, retention[name], _RETENTIONS))
-    for index, claim in enumerate((spec.get("volumeClaimTemplates") or ()) if is_new else ()):
-        errors += CLAIM_SPEC(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec", False)
-    errors += negative_errors(spec, ("replicas", "minReadySeconds"), "spec")
-    errors += negative_errors(
-        {"ordinals.start": (spec.get("ordinals") or {}).get("start", 0)},
-        ("ordinals.start",),
-        "spec",
-    )
-    if is_new and (service := spec.get("serviceName")):
-        errors += all_invalid("spec.serviceName", service, dns_label(service))
-    return errors + _stateful_template_errors(spec)
-
-
-def _stateful_strategy_errors(strategy: Object, path: str) -> list[FieldError]:
+def _strategy_errors(strategy: Object, path: str) -> Iterator[FieldError]:
     rolling: Object | None = strategy.get("rollingUpdate")
     match strategy["type"]:
         case "OnDelete":
-            if rolling is None:
-                return []
-            shown = go_form("RollingUpdateStatefulSetStrategy", rolling)
-            detail = "only allowed for updateStrategy 'RollingUpdate'"
-            return [invalid(f"{path}.rollingUpdate", shown, detail)]
+            if rolling is not None:
+                shown = go_form("RollingUpdateStatefulSetStrategy", rolling)
+                detail = "only allowed for updateStrategy 'RollingUpdate'"
+                yield invalid(f"{path}.rollingUpdate", shown, detail)
         case "RollingUpdate":
-            return negative_errors(rolling or {}, ("partition",), f"{path}.rollingUpdate")
+            yield from _ROLLING(strategy, path)
         case _:
             shown = go_form("StatefulSetUpdateStrategy", strategy)
-            return [invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")]
+            yield invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
 
 
-def _stateful_template_errors(spec: Object) -> list[FieldError]:
+_ROLLING: Final = rule.not_negative("rollingUpdate.partition")
+_RETENTION: Final = rule.enum("Retain", "Delete")
+# Immutable fields are validated only if the object is new.
+_BEFORE_CLAIMS: Final = rule.table(
+    rule.given(
+        "podManagementPolicy",
+        rule.must(
+            lambda policy: policy in ("OrderedReady", "Parallel"),
+            "must be 'OrderedReady' or 'Parallel'",
+        ),
+    ),
+    rule.given("updateStrategy", rule.code(_strategy_errors)),
+    rule.given("persistentVolumeClaimRetentionPolicy.whenDeleted", _RETENTION),
+    rule.given("persistentVolumeClaimRetentionPolicy.whenScaled", _RETENTION),
+)
+_CLAIMS: Final = rule.given("volumeClaimTemplates", rule.each(rule.given("spec", CLAIM_SPEC)))
+_NUMBERS: Final = rule.not_negative("replicas", "minReadySeconds", "ordinals.start")
+_SERVICE: Final = rule.optional("serviceName", dns_label)
+_STATUS: Final = rule.given(
+    "status",
+    rule.not_negative(
+        "replicas",
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        "observedGeneration",
+        "collisionCount",
+    ),
+    counter_rules(
+        "readyReplicas",
+        "currentReplicas",
+        "updatedReplicas",
+        "availableReplicas",
+        available="status.readyReplicas",
+    ),
+)
+
+
+def _stateful_template_errors(spec: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     selector: Object | None = spec.get("selector")
     pod_spec: Object = spec["template"]["spec"]
     if selector is None:
-        errors.append(required("spec.selector"))
+        errors.append(required(f"{path}.selector"))
     else:
-        errors += selector_errors(selector, "spec.selector")
+        errors += selector_errors(selector, f"{path}.selector")
         if is_empty(selector):
             detail = "empty selector is invalid for statefulset"
-            errors.append(invalid("spec.selector", selector, detail))
+            errors.append(invalid(f"{path}.selector", selector, detail))
         elif errors:
-            errors.append(invalid("spec.selector", shown_selector(selector), ""))
-            return errors + forever_errors(pod_spec, "spec.template.spec", "StatefulSet")
+            errors.append(invalid(f"{path}.selector", shown_selector(selector), ""))
+            return errors + forever_errors(pod_spec, f"{path}.template.spec", "StatefulSet")
     if not selects(selector, template_labels(spec)):
-        errors.append(unselected_error(spec, "spec"))
+        errors.append(unselected_error(spec, path))
     # Each Pod gets a claim for each template, and its containers may mount it like any volume.
     claims = {
         claim["metadata"].get("name", ""): claim for claim in spec.get("volumeClaimTemplates") or ()
@@ -150,14 +151,20 @@ def _stateful_template_errors(spec: Object) -> list[FieldError]:
         each for each in pod_spec.get("volumes") or () if each.get("name") not in claims
     ]
     judged = {**pod_spec, "volumes": volumes, "hostname": "", "subdomain": ""}
-    errors += template_errors({**spec["template"], "spec": judged}, "spec.template")
+    errors += template_errors({**spec["template"], "spec": judged}, f"{path}.template")
     # kube-apiserver validates the metadata of this template twice, and reports each error twice.
-    errors += template_metadata_errors(spec["template"], "spec.template")
-    return errors + forever_errors(pod_spec, "spec.template.spec", "StatefulSet")
+    errors += template_metadata_errors(spec["template"], f"{path}.template")
+    return errors + forever_errors(pod_spec, f"{path}.template.spec", "StatefulSet")
+
+
+_NEW: Final = rule.given(
+    "spec", _BEFORE_CLAIMS, _CLAIMS, _NUMBERS, _SERVICE, rule.code(_stateful_template_errors)
+)
+_CHANGED: Final = rule.given("spec", _BEFORE_CLAIMS, _NUMBERS, rule.code(_stateful_template_errors))
 
 
 def _validate_stateful_change(new: Object, old: Object) -> list[FieldError]:
-    errors = _spec_errors(new["spec"], is_new=False)
+    errors = _CHANGED(new)
     fixed, before = (
         {name: value for name, value in each["spec"].items() if name not in _CHANGEABLE}
         for each in (new, old)
@@ -172,17 +179,8 @@ def _validate_stateful_change(new: Object, old: Object) -> list[FieldError]:
     return [*errors, forbidden("spec", detail)]
 
 
-def _validate_stateful_status(new: Object, old: Object) -> list[FieldError]:
-    status: Object = new.get("status") or {}
-    return [
-        *negative_errors(
-            status,
-            ("replicas", *_STATEFUL_PARTS, "observedGeneration", "collisionCount"),
-            "status",
-        ),
-        *counter_errors(status, _STATEFUL_PARTS, available="status.readyReplicas"),
-        *collision_errors(new, old),
-    ]
+def _status_errors(new: Object, old: Object) -> list[FieldError]:
+    return _STATUS(new) + collision_errors(new, old)
 
 
 def _stateful_warnings(new: Object, old: Object | None) -> list[str]:
@@ -202,9 +200,9 @@ STATEFUL_SET = Strategy(
     default=_default_stateful_set,
     prepare_create=_drop_unavailable,
     prepare_update=_drop_unavailable,
-    validate_create=_validate_new_stateful_set,
+    validate_create=_NEW,
     validate_update=_validate_stateful_change,
-    validate_status=_validate_stateful_status,
+    validate_status=_status_errors,
     name_errors=label_name,
     warnings=_stateful_warnings,
     generation_fields=("spec",),

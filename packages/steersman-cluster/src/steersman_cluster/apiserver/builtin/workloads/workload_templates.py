@@ -1,33 +1,25 @@
 """Strategy that all kinds with a Pod template share."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.label_selectors import is_empty, selector_errors, selects
 from steersman_cluster.apiserver.builtin.pods.pod_specs import template_errors
 from steersman_cluster.apiserver.builtin.pods.pod_warnings import name_warnings, spec_warnings
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     forbidden,
     immutable,
     invalid,
     not_supported,
     required,
 )
-from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE, percent
+from steersman_cluster.apiserver.meta.name_validation import percent
 from steersman_cluster.apiserver.meta.strategy import Object
-
-
-def negative_errors(holder: Mapping[str, Any], names: Sequence[str], path: str) -> list[FieldError]:
-    """Return an error for each of the fields ``names`` of ``holder`` that is negative."""
-    return [
-        invalid(f"{path}.{name}", holder[name], NOT_NEGATIVE)
-        for name in names
-        if (holder.get(name) or 0) < 0
-    ]
 
 
 def shown_selector(selector: Object | None) -> Any:
@@ -112,13 +104,6 @@ def selector_change_errors(new: Object, old: Object) -> list[FieldError]:
     return [immutable("spec.selector", shown_selector(selector))]
 
 
-def share_errors(value: int | str, path: str) -> list[FieldError]:
-    """Return the errors in ``value``, a number of Pods or a percentage."""
-    if isinstance(value, str):
-        return all_invalid(path, value, percent(value))
-    return [invalid(path, value, NOT_NEGATIVE)] if value < 0 else []
-
-
 def share_number(value: int | str) -> int:
     """Return the number in ``value``, a number of Pods or a percentage; 0 if it is invalid."""
     if isinstance(value, int):
@@ -127,30 +112,32 @@ def share_number(value: int | str) -> int:
     return int(digits) if digits.isascii() and digits.isdecimal() else 0
 
 
-def too_large_share_errors(value: int | str, path: str) -> list[FieldError]:
-    """Return the error for ``value`` if it is a percentage above 100%."""
-    is_too_large = isinstance(value, str) and not percent(value) and share_number(value) > 100
-    return [invalid(path, value, "must not be greater than 100%")] if is_too_large else []
+# A number of Pods or a percentage.
+SHARE: Final = rule.when(
+    lambda value: isinstance(value, str), percent, otherwise=[rule.NOT_NEGATIVE]
+)
+AT_MOST_ALL: Final = rule.must(
+    lambda value: not isinstance(value, str) or bool(percent(value)) or share_number(value) <= 100,
+    "must not be greater than 100%",
+)
 
 
-def counter_errors(
-    status: Object, names: Sequence[str], *, available: str = "readyReplicas"
-) -> list[FieldError]:
-    """Return the errors for the replica counts ``names`` that exceed ``status.replicas``.
+def counter_rules(*names: str, available: str = "readyReplicas") -> Check:
+    """The replica counts ``names`` of a status must not exceed ``replicas``.
 
     availableReplicas must not exceed readyReplicas; ``available`` is the name of that limit in the
     error message.
     """
-    errors: list[FieldError] = []
-    total = status.get("replicas", 0)
-    for name in names:
-        if (count := status.get(name, 0)) > total:
-            detail = "cannot be greater than status.replicas"
-            errors.append(invalid(f"status.{name}", count, detail))
-    if (count := status.get("availableReplicas", 0)) > status.get("readyReplicas", 0):
-        detail = f"cannot be greater than {available}"
-        errors.append(invalid("status.availableReplicas", count, detail))
-    return errors
+
+    def errors(status: Object, path: str) -> Iterator[FieldError]:
+        for name in names:
+            if (count := status.get(name, 0)) > status.get("replicas", 0):
+                detail = "cannot be greater than status.replicas"
+                yield invalid(f"{path}.{name}", count, detail)
+        if (count := status.get("availableReplicas", 0)) > status.get("readyReplicas", 0):
+            yield invalid(f"{path}.availableReplicas", count, f"cannot be greater than {available}")
+
+    return rule.code(errors)
 
 
 def collision_errors(new: Object, old: Object) -> list[FieldError]:
