@@ -13,9 +13,9 @@ from steersman_cluster.apiserver.builtin.cluster.namespaces import NAMESPACE_FIN
 from steersman_cluster.apiserver.builtin.conversion import to_served, to_stored
 from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman_cluster.apiserver.builtin.network.services import service_rules
+from steersman_cluster.apiserver.builtin.network.services import service_strategy
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
-from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
+from steersman_cluster.apiserver.builtin.table import SERVICES, shared_strategies
 from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta import field_errors, status_errors
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy
@@ -46,8 +46,8 @@ class FakeStrategyContext:
 
 def strategies_with(network: ServiceNetwork) -> Mapping[GroupResource, Strategy]:
     """Return the strategy of every kind."""
-    own = {SERVICES: service_rules(network), DEFINITIONS: DEFINITION}
-    return {**shared_rules(frozenset(USUAL_PLUGINS)), **own}
+    own = {SERVICES: service_strategy(network), DEFINITIONS: DEFINITION}
+    return {**shared_strategies(frozenset(USUAL_PLUGINS)), **own}
 
 
 class KindHandler:

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
-    binding_errors,
+    VALIDATING_BINDING_RULES,
+    WEBHOOKS,
     policy_errors,
-    webhook_errors,
 )
 from tests.outbounds import webhook
 
@@ -18,7 +18,7 @@ def problems(errors: Any) -> list[tuple[str, str]]:
 
 
 def of_webhook(**changes: Any) -> list[tuple[str, str]]:
-    return problems(webhook_errors({"webhooks": [{**webhook("a"), **changes}]}))
+    return problems(WEBHOOKS({"webhooks": [{**webhook("a"), **changes}]}))
 
 
 def of_policy(**spec: Any) -> list[tuple[str, str]]:
@@ -28,7 +28,7 @@ def of_policy(**spec: Any) -> list[tuple[str, str]]:
 
 def of_binding(**spec: Any) -> list[tuple[str, str]]:
     usual = {"policyName": "a", "validationActions": ["Deny"]}
-    return problems(binding_errors(actions=True)({"spec": {**usual, **spec}}))
+    return problems(VALIDATING_BINDING_RULES({"spec": {**usual, **spec}}))
 
 
 def test_valid_admission_configurations_have_no_errors() -> None:
@@ -114,9 +114,7 @@ def test_an_invalid_webhook_is_rejected_with_the_invalid_field(
 def test_the_webhooks_of_a_configuration_have_unique_names() -> None:
     twice = {"webhooks": [webhook("a"), webhook("a")]}
 
-    assert problems(webhook_errors(twice)) == [
-        ("webhooks[1].name", 'Duplicate value: "a.example.com"')
-    ]
+    assert problems(WEBHOOKS(twice)) == [("webhooks[1].name", 'Duplicate value: "a.example.com"')]
 
 
 @pytest.mark.parametrize(

@@ -170,6 +170,11 @@ def must(holds: Callable[[Any], Any], detail: str) -> Check:
     return Check(lambda: run)
 
 
+def must_be_absent(detail: str) -> Check:
+    """The value is invalid, whatever it is."""
+    return must(lambda _: False, detail)
+
+
 def must_be_set(detail: str = "") -> Check:
     """The value is required: it must not be empty."""
 

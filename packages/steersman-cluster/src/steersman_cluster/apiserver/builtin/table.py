@@ -1,4 +1,4 @@
-"""The rules of every built-in resource; those of CustomResourceDefinitions are in ``custom``."""
+"""The strategy of every built-in resource; those of CustomResourceDefinitions are in ``custom``."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,7 +29,7 @@ from steersman_cluster.apiserver.builtin.plugins.pod_security import (
     template_validator,
     validate_namespace_policy,
 )
-from steersman_cluster.apiserver.builtin.pods.pods import pod_rules
+from steersman_cluster.apiserver.builtin.pods.pods import pod_strategy
 from steersman_cluster.apiserver.builtin.storage import csi_kinds as csi
 from steersman_cluster.apiserver.builtin.storage import storage_kinds as storage
 from steersman_cluster.apiserver.builtin.storage.claims import PERSISTENT_VOLUME_CLAIM
@@ -51,30 +51,32 @@ from steersman_cluster.apiserver.meta.strategy import Strategy
 SERVICES = GroupResource("", "services")
 
 # Resources without stored objects, such as reviews, and read-only ones.
-_NO_RULES = Strategy()
+_NO_STRATEGY = Strategy()
 
 
 @lru_cache(maxsize=16)
-def shared_rules(plugins: frozenset[str]) -> Mapping[GroupResource, Strategy]:
-    """Return the rules of all resources except Services and CustomResourceDefinitions.
+def shared_strategies(plugins: frozenset[str]) -> Mapping[GroupResource, Strategy]:
+    """Return the strategies of all resources except Services and CustomResourceDefinitions.
 
-    The rules are the same for all servers with these ``plugins``. The rules of Services depend on
-    the network of a server (``service_rules``).
+    They are the same for all servers with these ``plugins``. The strategy of Services depends on
+    the network of a server (``service_strategy``).
     """
-    rules: dict[GroupResource, Strategy] = {
+    strategies: dict[GroupResource, Strategy] = {
         NAMESPACES: NAMESPACE,
         EVENTS: EVENT,
         NEW_EVENTS: NEW_EVENT,
-        GroupResource("", "pods"): pod_rules(plugins),
+        GroupResource("", "pods"): pod_strategy(plugins),
     }
     for group, resources in _GROUPS.items():
-        for resource, its_rules in resources.items():
-            rules[GroupResource(group, resource)] = its_rules
+        for resource, strategy in resources.items():
+            strategies[GroupResource(group, resource)] = strategy
     if POD_SECURITY in plugins:
-        rules[NAMESPACES] = replace(NAMESPACE, validate_admission=validate_namespace_policy)
+        strategies[NAMESPACES] = replace(NAMESPACE, validate_admission=validate_namespace_policy)
         for each, path in _TEMPLATES.items():
-            rules[each] = replace(rules[each], validate_admission=template_validator(*path))
-    return rules
+            strategies[each] = replace(
+                strategies[each], validate_admission=template_validator(*path)
+            )
+    return strategies
 
 
 # The path of the Pod template in each kind that has one.
@@ -92,8 +94,8 @@ _TEMPLATES: Mapping[GroupResource, tuple[str, ...]] = {
 
 _GROUPS: Mapping[str, Mapping[str, Strategy]] = {
     "": {
-        "bindings": _NO_RULES,
-        "componentstatuses": _NO_RULES,
+        "bindings": _NO_STRATEGY,
+        "componentstatuses": _NO_STRATEGY,
         "configmaps": CONFIG_MAP,
         "endpoints": ENDPOINTS,
         "limitranges": LIMIT_RANGE,
@@ -123,14 +125,14 @@ _GROUPS: Mapping[str, Mapping[str, Strategy]] = {
         "statefulsets": STATEFUL_SET,
     },
     "authentication.k8s.io": {
-        "selfsubjectreviews": _NO_RULES,
-        "tokenreviews": _NO_RULES,
+        "selfsubjectreviews": _NO_STRATEGY,
+        "tokenreviews": _NO_STRATEGY,
     },
     "authorization.k8s.io": {
-        "localsubjectaccessreviews": _NO_RULES,
-        "selfsubjectaccessreviews": _NO_RULES,
-        "selfsubjectrulesreviews": _NO_RULES,
-        "subjectaccessreviews": _NO_RULES,
+        "localsubjectaccessreviews": _NO_STRATEGY,
+        "selfsubjectaccessreviews": _NO_STRATEGY,
+        "selfsubjectrulesreviews": _NO_STRATEGY,
+        "subjectaccessreviews": _NO_STRATEGY,
     },
     "autoscaling": {"horizontalpodautoscalers": HORIZONTAL_POD_AUTOSCALER},
     "batch": {"cronjobs": CRON_JOB, "jobs": JOB},

@@ -8,8 +8,8 @@ from steersman.names import GroupResource
 from steersman_cluster.apiserver.apply.field_manager import FieldManager
 from steersman_cluster.apiserver.builtin.conversion import STORED_RESOURCE, to_served, to_stored
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
-from steersman_cluster.apiserver.builtin.network.services import service_rules
-from steersman_cluster.apiserver.builtin.table import SERVICES, shared_rules
+from steersman_cluster.apiserver.builtin.network.services import service_strategy
+from steersman_cluster.apiserver.builtin.table import SERVICES, shared_strategies
 from steersman_cluster.apiserver.custom import BUILTIN_SCALE, DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta.reset_fields import reset_fields
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy
@@ -64,14 +64,18 @@ def builtin_resources_with(
     All servers of a process share the other resources.
     """
     return [
-        replace(each, strategy=service_rules(network)) if each.group_resource == SERVICES else each
+        replace(each, strategy=service_strategy(network))
+        if each.group_resource == SERVICES
+        else each
         for each in _shared(schemas, plugins)
     ]
 
 
 @lru_cache(maxsize=16)
 def _shared(schemas: BuiltinSchemas, plugins: frozenset[str]) -> tuple[ServedResource, ...]:
-    return tuple(builtin_resources(schemas, {**shared_rules(plugins), DEFINITIONS: DEFINITION}))
+    return tuple(
+        builtin_resources(schemas, {**shared_strategies(plugins), DEFINITIONS: DEFINITION})
+    )
 
 
 class FieldManagers:

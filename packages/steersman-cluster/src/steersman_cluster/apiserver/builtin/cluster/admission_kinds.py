@@ -4,13 +4,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.admission_rules import (
-    binding_errors,
+    MUTATING_BINDING_RULES,
+    VALIDATING_BINDING_RULES,
+    WEBHOOKS,
     policy_errors,
-    webhook_errors,
 )
 from steersman_cluster.apiserver.builtin.common_defaults import fill
-from steersman_cluster.apiserver.builtin.common_rules import needs
 from steersman_cluster.apiserver.meta.name_validation import subdomain_name
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy
 
@@ -49,20 +50,20 @@ def _default_matching(matching: Object) -> None:
 
 
 def _default_scopes(rules: list[Object]) -> None:
-    for rule in rules:
-        fill(rule, scope="*")
+    for each in rules:
+        fill(each, scope="*")
 
 
 VALIDATING_WEBHOOKS = Strategy(
     default=_default_webhooks(),
-    validate=webhook_errors,
+    validate=WEBHOOKS,
     name_errors=subdomain_name,
     generation_fields=("webhooks",),
     allow_unconditional_update=False,
 )
 MUTATING_WEBHOOKS = Strategy(
     default=_default_webhooks(reinvocationPolicy="Never"),
-    validate=webhook_errors,
+    validate=WEBHOOKS,
     name_errors=subdomain_name,
     generation_fields=("webhooks",),
     allow_unconditional_update=False,
@@ -77,11 +78,10 @@ VALIDATING_POLICY = Strategy(
 )
 MUTATING_POLICY = Strategy(
     default=_default_policy,
-    validate=needs(
-        "spec.matchConstraints",
-        "spec.mutations",
-        "spec.reinvocationPolicy",
-        mutations="mutations must contain at least one item",
+    validate=rule.table(
+        rule.required("spec.matchConstraints"),
+        rule.required("spec.mutations", detail="mutations must contain at least one item"),
+        rule.required("spec.reinvocationPolicy"),
     ),
     name_errors=subdomain_name,
     generation_fields=("spec",),
@@ -89,9 +89,9 @@ MUTATING_POLICY = Strategy(
 )
 MUTATING_BINDING = Strategy(
     default=_default_binding,
-    validate=binding_errors(actions=False),
+    validate=MUTATING_BINDING_RULES,
     name_errors=subdomain_name,
     generation_fields=("spec",),
     allow_unconditional_update=False,
 )
-VALIDATING_BINDING = replace(MUTATING_BINDING, validate=binding_errors(actions=True))
+VALIDATING_BINDING = replace(MUTATING_BINDING, validate=VALIDATING_BINDING_RULES)

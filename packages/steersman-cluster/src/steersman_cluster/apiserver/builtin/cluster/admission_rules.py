@@ -1,9 +1,10 @@
 """Validation of webhook configurations, admission policies and their bindings."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     Compiled,
     compiled,
@@ -11,7 +12,8 @@ from steersman_cluster.apiserver.builtin.cluster.admission_expressions import (
     variables_of,
     with_variables,
 )
-from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
+from steersman_cluster.apiserver.builtin.label_selectors import LABEL_SELECTOR
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.cel import CelType, Expression, NotCompiled
 from steersman_cluster.apiserver.cel.cel_types import NULL, STRING
 from steersman_cluster.apiserver.cel.field_selection import RESERVED
@@ -21,7 +23,6 @@ from steersman_cluster.apiserver.meta.field_errors import (
     duplicate,
     forbidden,
     invalid,
-    not_supported,
     required,
     too_many,
 )
@@ -30,7 +31,6 @@ from steersman_cluster.apiserver.meta.name_validation import (
     dns_subdomain,
     label_key,
     path_segment,
-    subdomain_name,
 )
 from steersman_cluster.apiserver.meta.strategy import Object
 from steersman_cluster.apiserver.webhooks.client_config import REVIEWS, client_errors, review_errors
@@ -40,100 +40,25 @@ MAX_ANNOTATIONS: Final = 20
 MAX_ANNOTATION_BYTES: Final = 5 * 1024
 MAX_TIMEOUT_SECONDS: Final = 30
 
-_FAILURE_POLICIES: Final = ("Fail", "Ignore")
-_MATCH_POLICIES: Final = ("Equivalent", "Exact")
-_SIDE_EFFECTS: Final = ("None", "NoneOnDryRun")
-_REINVOCATIONS: Final = ("IfNeeded", "Never")
-_OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
-_SCOPES: Final = ("*", "Cluster", "Namespaced")
-_REASONS: Final = ("Forbidden", "Invalid", "RequestEntityTooLarge")
-_ACTIONS: Final = ("Audit", "Deny", "Warn")
-_NOT_FOUND: Final = ("Deny", "Allow")
 _IDENTIFIER: Final = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-def webhook_errors(configuration: Object) -> list[FieldError]:
-    """Return the errors in a MutatingWebhookConfiguration or ValidatingWebhookConfiguration."""
-    seen: set[str] = set()
-    errors: list[FieldError] = []
-    for index, webhook in enumerate(configuration.get("webhooks") or ()):
-        path = f"webhooks[{index}]"
-        errors += _webhook_errors(webhook, path)
-        why = f"must specify one of {', '.join(REVIEWS)}"
-        versions = webhook.get("admissionReviewVersions") or []
-        errors += review_errors(versions, f"{path}.admissionReviewVersions", why=why)
-        if (name := webhook.get("name", "")) in seen:
-            errors.append(duplicate(f"{path}.name", name))
-        elif name:
-            seen.add(name)
-    return errors
-
-
-def _webhook_errors(webhook: Object, path: str) -> Iterator[FieldError]:
-    yield from _full_name_errors(webhook.get("name", ""), f"{path}.name")
-    for index, rule in enumerate(webhook.get("rules") or ()):
-        yield from _rule_errors(rule, f"{path}.rules[{index}]")
-    yield from _choice_errors(webhook, path, "failurePolicy", _FAILURE_POLICIES)
-    yield from _choice_errors(webhook, path, "matchPolicy", _MATCH_POLICIES)
-    if webhook.get("sideEffects") is None:
-        yield required(f"{path}.sideEffects", f"must specify one of {', '.join(_SIDE_EFFECTS)}")
-    yield from _choice_errors(webhook, path, "sideEffects", _SIDE_EFFECTS)
-    seconds = webhook.get("timeoutSeconds")
-    if seconds is not None and not 1 <= seconds <= MAX_TIMEOUT_SECONDS:
-        why = f"the timeout value must be between 1 and {MAX_TIMEOUT_SECONDS} seconds"
-        yield invalid(f"{path}.timeoutSeconds", seconds, why)
-    for name in ("namespaceSelector", "objectSelector"):
-        yield from selector_errors(webhook.get(name), f"{path}.{name}")
-    yield from _choice_errors(webhook, path, "reinvocationPolicy", _REINVOCATIONS)
-    yield from client_errors(webhook.get("clientConfig") or {}, f"{path}.clientConfig")
-    yield from _condition_errors(webhook, path, declared(params=False))
-
-
 def _full_name_errors(name: str, path: str) -> Iterator[FieldError]:
-    if not name:
-        yield required(path)
-    elif wrong := dns_subdomain(name):
+    if wrong := dns_subdomain(name):
         yield invalid(path, name, ",".join(wrong))
     elif name.count(".") < 2:
         why = "should be a domain with at least three segments separated by dots"
         yield invalid(path, name, why)
 
 
-def _choice_errors(
-    written: Mapping[str, Any], path: str, name: str, choices: Sequence[str]
-) -> Iterator[FieldError]:
-    given = written.get(name)
-    if given is not None and given not in choices:
-        yield not_supported(f"{path}.{name}", given, choices)
-
-
-def _rule_errors(rule: Object, path: str) -> Iterator[FieldError]:
-    operations = rule.get("operations") or []
-    if not operations:
-        yield required(f"{path}.operations")
-    if len(operations) > 1 and "*" in operations:
-        why = "if '*' is present, must not specify other operations"
-        yield invalid(f"{path}.operations", operations, why)
-    for index, each in enumerate(operations):
-        if each not in _OPERATIONS:
-            yield not_supported(f"{path}.operations[{index}]", each, _OPERATIONS)
-    for name, called in (("apiGroups", "API groups"), ("apiVersions", "API versions")):
-        given = rule.get(name) or []
-        if not given:
-            yield required(f"{path}.{name}")
-        if len(given) > 1 and "*" in given:
-            why = f"if '*' is present, must not specify other {called}"
-            yield invalid(f"{path}.{name}", given, why)
-        for index, each in enumerate(given):
-            if not each and name == "apiVersions":
-                yield required(f"{path}.{name}[{index}]")
-    yield from _resource_errors(rule.get("resources") or [], f"{path}.resources")
-    yield from _choice_errors(rule, path, "scope", _SCOPES)
+def _wildcard(what: str) -> Check:
+    return rule.must(
+        lambda values: len(values) <= 1 or "*" not in values,
+        f"if '*' is present, must not specify other {what}",
+    )
 
 
 def _resource_errors(resources: list[str], path: str) -> Iterator[FieldError]:
-    if not resources:
-        yield required(path)
     whole: set[str] = set()  # resources with all their subresources
     parts: set[str] = set()  # subresources of all resources
     is_plain = False
@@ -163,6 +88,24 @@ def _resource_errors(resources: list[str], path: str) -> Iterator[FieldError]:
         yield invalid(path, resources, why)
 
 
+_FAILURE_POLICY: Final = rule.given("failurePolicy", rule.enum("Fail", "Ignore"))
+_MATCH_POLICY: Final = rule.given("matchPolicy", rule.enum("Equivalent", "Exact"))
+_SELECTORS: Final = rule.table(
+    rule.given("namespaceSelector", LABEL_SELECTOR), rule.given("objectSelector", LABEL_SELECTOR)
+)
+_RULE: Final = rule.table(
+    rule.required(
+        "operations",
+        _wildcard("operations"),
+        rule.each(rule.enum("*", "CONNECT", "CREATE", "DELETE", "UPDATE")),
+    ),
+    rule.required("apiGroups", _wildcard("API groups")),
+    rule.required("apiVersions", _wildcard("API versions"), rule.each(rule.must_be_set())),
+    rule.required("resources", rule.code(_resource_errors)),
+    rule.given("scope", rule.enum("*", "Cluster", "Namespaced")),
+)
+
+
 def _condition_errors(
     written: Object, path: str, variables: Mapping[str, CelType]
 ) -> Iterator[FieldError]:
@@ -187,6 +130,45 @@ def _condition_errors(
         seen.add(name)
 
 
+def _webhook_condition_errors(webhook: Object, path: str) -> Iterator[FieldError]:
+    return _condition_errors(webhook, path, declared(params=False))
+
+
+def _client_errors(client: Object, path: str) -> Iterator[FieldError]:
+    return client_errors(client, path)
+
+
+def _review_errors(versions: list[str], path: str) -> Iterable[FieldError]:
+    return review_errors(versions, path, why=f"must specify one of {', '.join(REVIEWS)}")
+
+
+# The rules of a MutatingWebhookConfiguration or ValidatingWebhookConfiguration.
+WEBHOOKS: Final = rule.given(
+    "webhooks",
+    rule.each(
+        rule.required("name", rule.code(_full_name_errors)),
+        rule.given("rules", rule.each(_RULE)),
+        _FAILURE_POLICY,
+        _MATCH_POLICY,
+        rule.needed("sideEffects", detail="must specify one of None, NoneOnDryRun"),
+        rule.given("sideEffects", rule.enum("None", "NoneOnDryRun")),
+        rule.given(
+            "timeoutSeconds",
+            rule.must(
+                lambda seconds: 1 <= seconds <= MAX_TIMEOUT_SECONDS,
+                f"the timeout value must be between 1 and {MAX_TIMEOUT_SECONDS} seconds",
+            ),
+        ),
+        _SELECTORS,
+        rule.given("reinvocationPolicy", rule.enum("IfNeeded", "Never")),
+        rule.always("clientConfig", rule.code(_client_errors), default={}),
+        rule.code(_webhook_condition_errors),
+        rule.always("admissionReviewVersions", rule.code(_review_errors), default=[]),
+        rule.optional("name", rule.unique()),
+    ),
+)
+
+
 def _expression_errors(found: Compiled, text: str, path: str) -> Iterator[FieldError]:
     if isinstance(found, NotCompiled):
         yield invalid(path, text, str(found))
@@ -198,17 +180,8 @@ def policy_errors(policy: Object) -> list[FieldError]:
 
 
 def _policy_errors(spec: Object, name: str) -> Iterator[FieldError]:
-    yield from _choice_errors(spec, "spec", "failurePolicy", _FAILURE_POLICIES)
+    yield from _POLICY(spec, "spec")
     params = spec.get("paramKind")
-    if params is not None:
-        yield from _kind_errors(params, "spec.paramKind")
-    constraints = spec.get("matchConstraints")
-    if constraints is None:
-        yield required("spec.matchConstraints")
-    else:
-        yield from _match_errors(constraints, "spec.matchConstraints")
-        if not constraints.get("resourceRules"):
-            yield required("spec.matchConstraints.resourceRules")
     yield from _condition_errors(spec, "spec", declared(params=params is not None))
     named = variables_of(spec)
     yield from _variable_errors(spec)
@@ -251,20 +224,21 @@ def _kind_errors(kind: Object, path: str) -> Iterator[FieldError]:
         yield invalid(f"{path}.kind", name, why)
 
 
-def _match_errors(matching: Object, path: str) -> Iterator[FieldError]:
-    yield from _choice_errors(matching, path, "matchPolicy", _MATCH_POLICIES)
-    for name in ("namespaceSelector", "objectSelector"):
-        yield from selector_errors(matching.get(name), f"{path}.{name}")
-    for name in ("resourceRules", "excludeResourceRules"):
-        for index, rule in enumerate(matching.get(name) or ()):
-            at = f"{path}.{name}[{index}]"
-            seen: set[str] = set()
-            for number, each in enumerate(rule.get("resourceNames") or ()):
-                yield from all_invalid(f"{at}.resourceNames[{number}]", each, path_segment(each))
-                if each in seen:
-                    yield duplicate(f"{at}.resourceNames[{number}]", each)
-                seen.add(each)
-            yield from _rule_errors(rule, at)
+_RESOURCE_RULES: Final = rule.each(
+    rule.given("resourceNames", rule.each(path_segment, rule.unique())), _RULE
+)
+_MATCH: Final = rule.table(
+    _MATCH_POLICY,
+    _SELECTORS,
+    rule.given("resourceRules", _RESOURCE_RULES),
+    rule.given("excludeResourceRules", _RESOURCE_RULES),
+)
+_POLICY: Final = rule.table(
+    _FAILURE_POLICY,
+    rule.given("paramKind", rule.code(_kind_errors)),
+    rule.needed("matchConstraints", _MATCH, rule.required("resourceRules")),
+)
+_REASON: Final = rule.given("reason", rule.enum("Forbidden", "Invalid", "RequestEntityTooLarge"))
 
 
 def _variable_errors(spec: Object) -> Iterator[FieldError]:
@@ -308,7 +282,7 @@ def _validation_errors(
         yield invalid(f"{path}.message", message, "must be non-empty if specified")
     elif "\n" in message.strip() or "\r" in message.strip():
         yield invalid(f"{path}.message", message, "must not contain line breaks")
-    yield from _choice_errors(validation, path, "reason", _REASONS)
+    yield from _REASON(validation, path)
 
 
 def _annotation_errors(
@@ -345,63 +319,40 @@ def _annotation_value_errors(
             yield invalid(path, text, why)
 
 
-def binding_errors(*, actions: bool) -> Callable[[Object], list[FieldError]]:
-    """Return a function that validates the bindings of admission policies.
-
-    ``actions``: whether a binding must have validationActions.
-    """
-
-    def errors(binding: Object) -> list[FieldError]:
-        return list(_binding_errors(binding.get("spec") or {}, actions=actions))
-
-    return errors
-
-
-def _binding_errors(spec: Object, *, actions: bool) -> Iterator[FieldError]:
-    if not (policy := spec.get("policyName") or ""):
-        yield required("spec.policyName")
-    else:
-        yield from all_invalid("spec.policyName", policy, subdomain_name(policy, False))
-    if (ref := spec.get("paramRef")) is not None:
-        yield from _ref_errors(ref, "spec.paramRef")
-    if (matching := spec.get("matchResources")) is not None:
-        yield from _match_errors(matching, "spec.matchResources")
-    if actions:
-        yield from _action_errors(spec.get("validationActions") or [], "spec.validationActions")
-
-
-def _ref_errors(ref: Object, path: str) -> Iterator[FieldError]:
-    name, selector = ref.get("name") or "", ref.get("selector")
+def _parameter_errors(reference: Object, path: str) -> Iterator[FieldError]:
+    name, selector = reference.get("name") or "", reference.get("selector")
     exclusive = "name and selector are mutually exclusive"
-    if name:
-        yield from all_invalid(f"{path}.name", name, path_segment(name))
-        if selector is not None:
-            yield forbidden(f"{path}.name", exclusive)
+    yield from _PARAMETER_NAME(reference, path)
+    if name and selector is not None:
+        yield forbidden(f"{path}.name", exclusive)
     if selector is not None:
-        yield from selector_errors(selector, f"{path}.selector")
+        yield from LABEL_SELECTOR(selector, f"{path}.selector")
         if name:
             yield forbidden(f"{path}.selector", exclusive)
     if not name and selector is None:
         yield required(path, "one of name or selector must be specified")
-    if not (action := ref.get("parameterNotFoundAction") or ""):
-        yield required(f"{path}.parameterNotFoundAction")
-    elif action not in _NOT_FOUND:
-        yield not_supported(f"{path}.parameterNotFoundAction", action, _NOT_FOUND)
 
 
-def _action_errors(actions: Sequence[str], path: str) -> Iterable[FieldError]:
-    seen: set[str] = set()
-    for index, each in enumerate(actions):
-        if each not in _ACTIONS:
-            yield not_supported(f"{path}[{index}]", each, _ACTIONS)
-        if each in seen:
-            yield duplicate(f"{path}[{index}]", each)
-        seen.add(each)
-    if {"Deny", "Warn"} <= seen:
-        why = (
-            "must not contain both Deny and Warn (repeating the same validation failure information"
-            " in the API response and headers serves no purpose)"
-        )
-        yield invalid(path, list(actions), why)
-    if not seen:
-        yield required(path, "at least one validation action is required")
+_PARAMETER_NAME: Final = rule.optional("name", path_segment)
+_BINDING: Final = rule.table(
+    rule.required("policyName", dns_subdomain),
+    rule.given(
+        "paramRef",
+        rule.code(_parameter_errors),
+        rule.required("parameterNotFoundAction", rule.enum("Deny", "Allow")),
+    ),
+    rule.given("matchResources", _MATCH),
+)
+_ACTIONS: Final = rule.always(
+    "validationActions",
+    rule.each(rule.enum("Audit", "Deny", "Warn"), rule.unique()),
+    rule.must(
+        lambda actions: not {"Deny", "Warn"} <= set(actions),
+        "must not contain both Deny and Warn (repeating the same validation failure information"
+        " in the API response and headers serves no purpose)",
+    ),
+    rule.must_be_set("at least one validation action is required"),
+    default=[],
+)
+MUTATING_BINDING_RULES: Final = rule.always("spec", _BINDING, default={})
+VALIDATING_BINDING_RULES: Final = rule.always("spec", _BINDING, _ACTIONS, default={})

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from steersman.units import format_time
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill
+from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
     invalid,
-    not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
     dns_1035_label,
@@ -21,7 +21,6 @@ from steersman_cluster.apiserver.meta.name_validation import (
 )
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
-_STATUSES: Final = ("True", "False", "Unknown")
 # Metadata that a write of the status does not change.
 _METADATA_KEPT_BY_STATUS: Final = ("labels", "annotations", "finalizers", "ownerReferences")
 
@@ -62,65 +61,72 @@ def _names(api_service: Object) -> Callable[[str, bool], list[str]]:
     return errors
 
 
-def _validate(api_service: Object) -> list[FieldError]:
-    return [*_spec_errors(api_service.get("spec", {}))]
-
-
-def _validate_change(api_service: Object, _: Object) -> list[FieldError]:
+def _change_errors(api_service: Object, _: Object) -> list[FieldError]:
     name = api_service["metadata"]["name"]
     errors = all_invalid("metadata.name", name, _names(api_service)(name, False))
-    return errors + _validate(api_service)
+    return errors + _API_SERVICE(api_service)
 
 
-def _spec_errors(spec: Object) -> Iterator[FieldError]:
-    group, version = spec.get("group", ""), spec.get("version", "")
-    if group:
-        yield from all_invalid("spec.group", group, dns_subdomain(group))
-    elif version != "v1":
-        why = "only v1 may have an empty group and it better be legacy kube"
-        yield required("spec.group", why)
-    yield from all_invalid("spec.version", version, dns_1035_label(version))
-    for field, most in (("groupPriorityMinimum", 20000), ("versionPriority", 1000)):
-        if not 0 < (priority := spec.get(field, 0)) <= most:
-            yield invalid(f"spec.{field}", priority, f"must be positive and less than {most}")
-    service: Object | None = spec.get("service")
-    bundle, skips = spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify", False)
-    if service is None:
-        if bundle:
-            shown = f"{len(b64decode(bundle))} bytes"
-            yield invalid("spec.caBundle", shown, "local APIServices may not have a caBundle")
-        if skips:
-            why = "local APIServices may not have insecureSkipTLSVerify"
-            yield invalid("spec.insecureSkipTLSVerify", True, why)
-        return
-    for name in ("namespace", "name"):
-        if not service.get(name):
-            yield required(f"spec.service.{name}")
-    if wrong := port_number(service["port"]):
-        yield invalid(
-            "spec.service.port", service["port"], f"port is not valid: {', '.join(wrong)}"
-        )
-    if skips and bundle:
-        why = "may not be true if caBundle is present"
-        yield invalid("spec.insecureSkipTLSVerify", True, why)
+def _bundle_errors(bundle: str, path: str) -> Iterator[FieldError]:
+    shown = f"{len(b64decode(bundle))} bytes"
+    yield invalid(path, shown, "local APIServices may not have a caBundle")
 
 
-def _validate_status(api_service: Object, _: Object) -> list[FieldError]:
-    conditions = (api_service.get("status") or {}).get("conditions") or ()
-    return [
-        not_supported(f"status.conditions[{index}].status", status, _STATUSES)
-        for index, condition in enumerate(conditions)
-        if (status := condition.get("status", "")) not in _STATUSES
-    ]
+def _port_errors(port: int, path: str) -> Iterator[FieldError]:
+    if wrong := port_number(port):
+        yield invalid(path, port, f"port is not valid: {', '.join(wrong)}")
+
+
+def _priority(most: int) -> Check:
+    return rule.must(lambda number: 0 < number <= most, f"must be positive and less than {most}")
+
+
+_SPEC: Final = rule.table(
+    rule.optional("group", dns_subdomain),
+    rule.when(
+        lambda spec: spec.get("version") != "v1",
+        rule.required(
+            "group", detail="only v1 may have an empty group and it better be legacy kube"
+        ),
+    ),
+    rule.always("version", dns_1035_label),
+    rule.always("groupPriorityMinimum", _priority(20000), default=0),
+    rule.always("versionPriority", _priority(1000), default=0),
+    rule.when(
+        lambda spec: spec.get("service") is None,
+        rule.optional("caBundle", rule.code(_bundle_errors)),
+        rule.optional(
+            "insecureSkipTLSVerify",
+            rule.must_be_absent("local APIServices may not have insecureSkipTLSVerify"),
+        ),
+        otherwise=[
+            rule.required("service.namespace"),
+            rule.required("service.name"),
+            rule.given("service.port", rule.code(_port_errors)),
+            rule.when(
+                lambda spec: spec.get("caBundle"),
+                rule.optional(
+                    "insecureSkipTLSVerify",
+                    rule.must_be_absent("may not be true if caBundle is present"),
+                ),
+            ),
+        ],
+    ),
+)
+_API_SERVICE: Final = rule.always("spec", _SPEC, default={})
+_STATUS: Final = rule.given(
+    "status.conditions",
+    rule.each(rule.always("status", rule.enum("True", "False", "Unknown"))),
+)
 
 
 API_SERVICE = Strategy(
     default=_default,
     prepare_create=_prepare_create,
     prepare_status=_prepare_status,
-    validate_create=_validate,
-    validate_update=_validate_change,
-    validate_status=_validate_status,
+    validate_create=_API_SERVICE,
+    validate_update=_change_errors,
+    validate_status=lambda api_service, _: _STATUS(api_service),
     name_errors_of=_names,
     has_status=True,
     allow_unconditional_update=False,

@@ -5,18 +5,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.priority_levels import priority_level_errors
 from steersman_cluster.apiserver.builtin.cluster.signing_requests import request_errors
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
-from steersman_cluster.apiserver.builtin.common_rules import needs
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     immutable,
-    invalid,
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
-    NOT_NEGATIVE,
     path_segment_name,
     subdomain_name,
 )
@@ -85,11 +83,6 @@ def _selectable_request(request: Object) -> Mapping[str, str]:
     }
 
 
-def _revision_errors(revision: Object) -> list[FieldError]:
-    number = revision.get("revision", 0)
-    return [invalid("revision", number, NOT_NEGATIVE)] if number < 0 else []
-
-
 def _new_revision_errors(revision: Object) -> list[FieldError]:
     data = revision.get("data")
     if data is None:
@@ -113,7 +106,9 @@ SERVICE_ACCOUNT = Strategy(
 )
 FLOW_SCHEMA = Strategy(
     default=_default_flow_schema,
-    validate=needs("spec.priorityLevelConfiguration.name", name="must reference a priority level"),
+    validate=rule.required(
+        "spec.priorityLevelConfiguration.name", detail="must reference a priority level"
+    ),
     name_errors=subdomain_name,
     generation_fields=("spec",),
     has_status=True,
@@ -134,7 +129,7 @@ CERTIFICATE_SIGNING_REQUEST = Strategy(
     has_status=True,
 )
 CONTROLLER_REVISION = Strategy(
-    validate=_revision_errors,
+    validate=rule.not_negative("revision"),
     validate_create=_new_revision_errors,
     validate_update=_revision_change_errors,
     name_errors=subdomain_name,

@@ -1,9 +1,11 @@
 """The kinds of dynamic resource allocation: devices and ResourceClaims."""
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill_empty
-from steersman_cluster.apiserver.builtin.common_rules import keeps, needs
+from steersman_cluster.apiserver.builtin.common_rules import keeps
 from steersman_cluster.apiserver.builtin.go_forms import go_form
 from steersman_cluster.apiserver.meta.field_errors import FieldError, immutable, invalid, required
 from steersman_cluster.apiserver.meta.name_validation import declared_subdomain_name, subdomain_name
@@ -43,12 +45,14 @@ def _spec_change_errors(type_name: str, spec: Object, old: Object) -> list[Field
     return [] if spec == old else [immutable("spec", go_form(type_name, spec))]
 
 
-def _slice_errors(resource_slice: Object) -> list[FieldError]:
-    count = resource_slice.get("spec", {}).get("pool", {}).get("resourceSliceCount", 0)
-    errors = needs("spec.driver", "spec.pool.name")(resource_slice)
-    if count <= 0:
-        errors.append(invalid("spec.pool.resourceSliceCount", count, "must be greater than zero"))
-    return errors
+_SLICE: Final = rule.table(
+    rule.all_required("spec.driver", "spec.pool.name"),
+    rule.always(
+        "spec.pool.resourceSliceCount",
+        rule.must(lambda count: count > 0, "must be greater than zero"),
+        default=0,
+    ),
+)
 
 
 def _slice_nodes_errors(resource_slice: Object) -> list[FieldError]:
@@ -93,7 +97,7 @@ DEVICE_CLASS = Strategy(
     name_errors=declared_subdomain_name, generation_fields=("spec",), return_deleted_object=True
 )
 RESOURCE_SLICE = Strategy(
-    validate=_slice_errors,
+    validate=_SLICE,
     validate_create=_slice_nodes_errors,
     validate_update=_slice_change_errors,
     name_errors=subdomain_name,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import ceil, log2
 from typing import Any, Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     forbidden,
@@ -32,58 +33,40 @@ def _spec_errors(spec: Object, name: str) -> Iterator[FieldError]:
         case "Exempt":
             if "limited" in spec:
                 yield forbidden("spec.limited", "must be nil if the type is not Limited")
-            yield from _share_errors("spec.exempt", spec.get("exempt") or {})
+            yield from _EXEMPT(spec.get("exempt") or {}, "spec.exempt")
         case "Limited":
             if "exempt" in spec:
                 yield forbidden("spec.exempt", "must be nil if the type is Limited")
-            if "limited" in spec:
-                yield from _limited_errors("spec.limited", spec["limited"])
-            else:
-                yield required("spec.limited", "must not be empty when type is Limited")
+            yield from _LIMITED(spec, "spec")
         case "":
             yield required("spec.type", "")
         case _:
             yield not_supported("spec.type", type_, ["Exempt", "Limited"])
 
 
-def _limited_errors(at: str, limited: Object) -> Iterator[FieldError]:
-    errors = list(_share_errors(at, limited))
-    yield from (each for each in errors if each.field.endswith("Shares"))
-    yield from _response_errors(f"{at}.limitResponse", limited.get("limitResponse") or {})
-    yield from (each for each in errors if not each.field.endswith("Shares"))
-    borrowing = limited.get("borrowingLimitPercent")
-    if borrowing is not None and borrowing < 0:
-        problem = "if specified, must be a non-negative integer"
-        yield invalid(f"{at}.borrowingLimitPercent", borrowing, problem)
+_WHOLE: Final = "must be a non-negative integer"
+_SHARES: Final = rule.given(
+    "nominalConcurrencyShares", rule.must(lambda shares: shares >= 0, _WHOLE)
+)
+_LENDABLE: Final = rule.given("lendablePercent", rule.between(0, 100))
+_EXEMPT: Final = rule.table(_SHARES, _LENDABLE)
 
 
-def _share_errors(at: str, part: Object) -> Iterator[FieldError]:
-    shares, lendable = part.get("nominalConcurrencyShares"), part.get("lendablePercent")
-    if shares is not None and shares < 0:
-        yield invalid(f"{at}.nominalConcurrencyShares", shares, "must be a non-negative integer")
-    if lendable is not None and not 0 <= lendable <= 100:
-        yield invalid(f"{at}.lendablePercent", lendable, "must be between 0 and 100, inclusive")
-
-
-def _response_errors(at: str, response: Object) -> Iterator[FieldError]:
+def _response_errors(response: Object, path: str) -> Iterator[FieldError]:
     match response.get("type", ""):
         case "Reject":
             if "queuing" in response:
                 problem = "must be nil if limited.limitResponse.type is not Limited"
-                yield forbidden(f"{at}.queuing", problem)
+                yield forbidden(f"{path}.queuing", problem)
         case "Queue":
-            if "queuing" in response:
-                yield from _queuing_errors(f"{at}.queuing", response["queuing"])
-            else:
-                problem = "must not be empty if limited.limitResponse.type is Limited"
-                yield required(f"{at}.queuing", problem)
+            yield from _QUEUING(response, path)
         case "":
-            yield required(f"{at}.type", "")
+            yield required(f"{path}.type", "")
         case other:
-            yield not_supported(f"{at}.type", other, ["Queue", "Reject"])
+            yield not_supported(f"{path}.type", other, ["Queue", "Reject"])
 
 
-def _queuing_errors(at: str, queuing: Object) -> Iterator[FieldError]:
+def _queuing_errors(queuing: Object, at: str) -> Iterator[FieldError]:
     length, queues, hand = (
         _number(queuing, name) for name in ("queueLengthLimit", "queues", "handSize")
     )
@@ -113,3 +96,21 @@ def _number(part: Object, name: str) -> int:
 def _entropy_bits(queues: int, hand: int) -> int:
     """Return how many bits of entropy shuffle sharding needs to select ``hand`` of ``queues``."""
     return ceil(log2(queues) * hand)
+
+
+_QUEUING: Final = rule.needed(
+    "queuing",
+    rule.code(_queuing_errors),
+    detail="must not be empty if limited.limitResponse.type is Limited",
+)
+_LIMITED: Final = rule.needed(
+    "limited",
+    _SHARES,
+    rule.always("limitResponse", rule.code(_response_errors), default={}),
+    _LENDABLE,
+    rule.given(
+        "borrowingLimitPercent",
+        rule.must(lambda share: share >= 0, f"if specified, {_WHOLE}"),
+    ),
+    detail="must not be empty when type is Limited",
+)

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.common_defaults import fill_empty
 from steersman_cluster.apiserver.builtin.go_forms import go_form
-from steersman_cluster.apiserver.builtin.label_selectors import selector_errors
+from steersman_cluster.apiserver.builtin.label_selectors import LABEL_SELECTOR
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
     all_invalid,
@@ -30,43 +32,58 @@ def _default_binding(binding: Object) -> None:
             fill_empty(subject, apiGroup=RBAC)
 
 
-def _role_errors(role: Object) -> list[FieldError]:
-    return [*_rules_errors(role, namespaced=True)]
+def _selector_errors(selector: Object, path: str) -> Iterator[FieldError]:
+    if wrong := LABEL_SELECTOR(selector, path):
+        yield from wrong
+        yield invalid(path, None, "invalid label selector.")
 
 
-def _cluster_role_errors(role: Object) -> list[FieldError]:
-    errors = [*_rules_errors(role, namespaced=False)]
-    if (aggregation := role.get("aggregationRule")) is not None:
-        path = "aggregationRule.clusterRoleSelectors"
-        selectors = aggregation.get("clusterRoleSelectors") or ()
-        if not selectors:
-            why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-            errors.append(required(path, why))
-        for index, selector in enumerate(selectors):
-            if wrong := selector_errors(selector, f"{path}[{index}]"):
-                errors += wrong
-                errors.append(invalid(f"{path}[{index}]", None, "invalid label selector."))
-    return errors
-
-
-def _rules_errors(role: Object, *, namespaced: bool) -> Iterator[FieldError]:
-    for index, rule in enumerate(role.get("rules") or ()):
-        path = f"rules[{index}]"
-        if not rule.get("verbs"):
-            yield required(f"{path}.verbs", "verbs must contain at least one value")
-        if urls := rule.get("nonResourceURLs"):
-            if namespaced:
-                why = "namespaced rules cannot apply to non-resource URLs"
-                yield invalid(f"{path}.nonResourceURLs", urls, why)
-            if any(rule.get(each) for each in ("apiGroups", "resources", "resourceNames")):
-                why = "rules cannot apply to both regular resources and non-resource URLs"
-                yield invalid(f"{path}.nonResourceURLs", urls, why)
-            continue
-        if not rule.get("apiGroups"):
-            why = "resource rules must supply at least one api group"
-            yield required(f"{path}.apiGroups", why)
-        if not rule.get("resources"):
-            yield required(f"{path}.resources", "resource rules must supply at least one resource")
+_VERBS: Final = rule.required("verbs", detail="verbs must contain at least one value")
+_ONLY_URLS: Final = rule.when(
+    lambda policy: any(policy.get(each) for each in ("apiGroups", "resources", "resourceNames")),
+    rule.given(
+        "nonResourceURLs",
+        rule.must_be_absent("rules cannot apply to both regular resources and non-resource URLs"),
+    ),
+)
+_RESOURCES: Final = rule.table(
+    rule.required("apiGroups", detail="resource rules must supply at least one api group"),
+    rule.required("resources", detail="resource rules must supply at least one resource"),
+)
+_ROLE: Final = rule.given(
+    "rules",
+    rule.each(
+        _VERBS,
+        rule.when(
+            lambda policy: policy.get("nonResourceURLs"),
+            rule.given(
+                "nonResourceURLs",
+                rule.must_be_absent("namespaced rules cannot apply to non-resource URLs"),
+            ),
+            _ONLY_URLS,
+            otherwise=[_RESOURCES],
+        ),
+    ),
+)
+_CLUSTER_ROLE: Final = rule.table(
+    rule.given(
+        "rules",
+        rule.each(
+            _VERBS,
+            rule.when(
+                lambda policy: policy.get("nonResourceURLs"), _ONLY_URLS, otherwise=[_RESOURCES]
+            ),
+        ),
+    ),
+    rule.given(
+        "aggregationRule",
+        rule.required(
+            "clusterRoleSelectors",
+            rule.each(rule.code(_selector_errors)),
+            detail="at least one clusterRoleSelector required if aggregationRule is non-nil",
+        ),
+    ),
+)
 
 
 def _binding_errors(
@@ -117,8 +134,8 @@ def _binding_change_errors(binding: Object, old: Object) -> list[FieldError]:
     return [invalid("roleRef", go_form("RoleRef", reference), "cannot change roleRef")]
 
 
-ROLE = Strategy(validate=_role_errors, name_errors=path_segment_name, allow_create_on_update=True)
-CLUSTER_ROLE = replace(ROLE, validate=_cluster_role_errors)
+ROLE = Strategy(validate=_ROLE, name_errors=path_segment_name, allow_create_on_update=True)
+CLUSTER_ROLE = replace(ROLE, validate=_CLUSTER_ROLE)
 ROLE_BINDING = Strategy(
     default=_default_binding,
     validate=_binding_errors(("Role", "ClusterRole"), namespaced=True),

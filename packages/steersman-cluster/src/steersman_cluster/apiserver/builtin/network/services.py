@@ -28,8 +28,8 @@ from steersman_cluster.apiserver.meta.strategy import (
 AFFINITY_SECONDS = 10800  # three hours, kube-apiserver's default
 
 
-def service_rules(network: ServiceNetwork) -> Strategy:
-    """Return the rules of Services, which allocate addresses and ports from ``network``."""
+def service_strategy(network: ServiceNetwork) -> Strategy:
+    """Return the strategy of Services, which allocates addresses and ports from ``network``."""
 
     def prepare_create(service: Object, _: StrategyContext) -> None:
         name, spec = service["metadata"].get("name", ""), service["spec"]

@@ -1,9 +1,10 @@
 """Strategy of PriorityClasses and RuntimeClasses, which Pods reference by name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from steersman.names import GroupResource
+from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.cluster.node_labels import label_warning
 from steersman_cluster.apiserver.builtin.common_defaults import fill
 from steersman_cluster.apiserver.builtin.common_rules import keeps
@@ -13,19 +14,15 @@ from steersman_cluster.apiserver.builtin.pods.resource_amounts import requiremen
 from steersman_cluster.apiserver.builtin.pods.scheduling_constraints import TOLERATIONS
 from steersman_cluster.apiserver.meta.field_errors import (
     FieldError,
-    all_invalid,
     duplicate,
     forbidden,
     immutable,
-    not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import dns_label, subdomain_name
 from steersman_cluster.apiserver.meta.status_errors import forbidden as refused
 from steersman_cluster.apiserver.meta.strategy import Object, Strategy, StrategyContext
 
 _CLASSES: Final = GroupResource("scheduling.k8s.io", "priorityclasses")
-_POLICIES: Final = ("PreemptLowerPriority", "Never")
 _RESERVED: Final = "system-"
 _SYSTEM: Final = {"system-node-critical": 2000001000, "system-cluster-critical": 2000000000}
 _HIGHEST: Final = 1000000000
@@ -48,12 +45,7 @@ def _priority_errors(priority_class: Object) -> list[FieldError]:
     elif value > _HIGHEST:
         why = f"maximum allowed value of a user defined priority is {_HIGHEST}"
         errors.append(forbidden("value", why))
-    policy = priority_class.get("preemptionPolicy")
-    if policy == "":
-        errors.append(required("preemptionPolicy"))
-    elif policy is not None and policy not in _POLICIES:
-        errors.append(not_supported("preemptionPolicy", policy, _POLICIES))
-    return errors
+    return errors + _PREEMPTION(priority_class)
 
 
 def _system_problem(priority_class: Object, name: str) -> str:
@@ -89,25 +81,30 @@ def _validate_priority(
     return ()
 
 
-def _runtime_errors(runtime_class: Object) -> list[FieldError]:
-    handler = runtime_class.get("handler", "")
-    scheduling = runtime_class.get("scheduling") or {}
-    errors = all_invalid("handler", handler, dns_label(handler)) if handler else []
-    if not handler:
-        errors.append(required("handler"))
-    if fixed := (runtime_class.get("overhead") or {}).get("podFixed"):
-        errors += requirements_errors({"limits": fixed}, "overhead")
-    errors += label_errors(scheduling.get("nodeSelector") or {}, "scheduling.nodeSelector")
-    tolerations = scheduling.get("tolerations") or []
-    errors += TOLERATIONS(tolerations, "scheduling.tolerations")
+def _overhead_errors(fixed: Object, _: str) -> list[FieldError]:
+    # kube-apiserver's errors have the path of the struct.
+    return requirements_errors({"limits": fixed}, "overhead")
+
+
+def _repeated_toleration_errors(tolerations: list[Object], path: str) -> Iterator[FieldError]:
     seen: set[tuple[str, ...]] = set()
     for index, each in enumerate(tolerations):
         key = tuple(each.get(field, "") for field in ("key", "operator", "value", "effect"))
         if key in seen:
-            shown = go_form("Toleration", each)
-            errors.append(duplicate(f"scheduling.tolerations[{index}]", shown))
+            yield duplicate(f"{path}[{index}]", go_form("Toleration", each))
         seen.add(key)
-    return errors
+
+
+_PREEMPTION: Final = rule.given(
+    "preemptionPolicy",
+    rule.first(rule.must_be_set(), rule.enum("PreemptLowerPriority", "Never")),
+)
+_RUNTIME_CLASS: Final = rule.table(
+    rule.required("handler", dns_label),
+    rule.optional("overhead.podFixed", rule.code(_overhead_errors)),
+    rule.given("scheduling.nodeSelector", rule.code(label_errors)),
+    rule.given("scheduling.tolerations", TOLERATIONS, rule.code(_repeated_toleration_errors)),
+)
 
 
 def _runtime_warnings(runtime_class: Object, _: Object | None) -> list[str]:
@@ -125,7 +122,7 @@ PRIORITY_CLASS = Strategy(
     generation_fields=("value",),  # immutable, so that the generation stays 1
 )
 RUNTIME_CLASS = Strategy(
-    validate=_runtime_errors,
+    validate=_RUNTIME_CLASS,
     validate_update=keeps({"handler": ""}),
     warnings=_runtime_warnings,
     name_errors=subdomain_name,

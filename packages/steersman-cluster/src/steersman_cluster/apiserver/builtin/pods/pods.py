@@ -286,8 +286,8 @@ def eviction_options(eviction: Object, name: str) -> Object:
     return options
 
 
-def pod_rules(plugins: AbstractSet[str]) -> Strategy:
-    """Return the rules of Pods with the admission plugins in ``plugins`` enabled."""
+def pod_strategy(plugins: AbstractSet[str]) -> Strategy:
+    """Return the strategy of Pods with the admission plugins in ``plugins`` enabled."""
     return Strategy(
         default=_default,
         admit=partial(_admit, plugins=plugins),
@@ -308,4 +308,4 @@ def pod_rules(plugins: AbstractSet[str]) -> Strategy:
     )
 
 
-POD: Final = pod_rules(USUAL_PLUGINS)
+POD: Final = pod_strategy(USUAL_PLUGINS)

@@ -91,7 +91,7 @@ PROBES: Final = rule.table(
         _PROBE,
         rule.given(
             "terminationGracePeriodSeconds",
-            rule.must(lambda _: False, "must not be set for readinessProbes"),
+            rule.must_be_absent("must not be set for readinessProbes"),
         ),
     ),
     rule.given("startupProbe", _PROBE, _ONE_SUCCESS),

@@ -93,9 +93,7 @@ _NODE_FIELDS: Final = rule.given(
         rule.when(
             lambda requirement: requirement.get("key") == "metadata.name",
             rule.given("values", rule.each(dns_subdomain)),
-            otherwise=[
-                rule.always("key", rule.must(lambda _: False, "not a valid field selector key"))
-            ],
+            otherwise=[rule.always("key", rule.must_be_absent("not a valid field selector key"))],
         ),
     ),
 )

@@ -125,7 +125,7 @@ _APP_ARMOR: Final = rule.when(
             rule.required("type", _PROFILE, detail="type is required when appArmorProfile is set"),
             rule.given(
                 "localhostProfile",
-                rule.must(lambda _: False, "can only be set when AppArmor type is Localhost"),
+                rule.must_be_absent("can only be set when AppArmor type is Localhost"),
             ),
         )
     ],

@@ -58,7 +58,7 @@ def _order_errors(spec: Object, path: str) -> Iterator[FieldError]:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
 
 
-def _target_errors(target: Object, path: str, old: Object | None) -> list[FieldError]:
+def _target_errors(target: Object, path: str, old: Object | None) -> Iterator[FieldError]:
     before = {} if old is None else old.get("scaleTargetRef", {})
     return reference_errors(
         target,

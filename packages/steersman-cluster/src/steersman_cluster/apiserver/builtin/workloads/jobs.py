@@ -238,7 +238,7 @@ def _restart_errors(template: Object, path: str, spec: Object) -> list[FieldErro
     return _RESTART(policy, path, spec)
 
 
-_NEEDS_INDEXES: Final = rule.must(lambda _: False, "requires indexed completion mode")
+_NEEDS_INDEXES: Final = rule.must_be_absent("requires indexed completion mode")
 _RESTART: Final = rule.first(rule.enum("OnFailure", "Never"), rule.scoped(_never_errors))
 # The scope is the spec.
 _SPEC: Final = rule.table(
