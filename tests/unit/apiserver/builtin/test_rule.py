@@ -102,7 +102,7 @@ def test_a_unique_value_may_occur_once_in_each_list() -> None:
     assert messages(check, ports[:1], path="ports") == []
 
 
-def test_a_unique_check_in_an_inner_list_starts_anew_for_each_outer_element() -> None:
+def test_uniqueness_in_an_inner_list_is_separate_for_each_outer_element() -> None:
     check = rule.each(rule.given("names", rule.each(rule.unique(detail="must be unique"))))
 
     assert messages(check, [{"names": ["a"]}, {"names": ["a", "a"]}], path="sets") == [
