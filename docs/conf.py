@@ -11,7 +11,7 @@ project = "steersman"
 copyright = "the authors of steersman"
 version = release = installed("steersman")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "tools.pages"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "tools.markdown_pages", "tools.pages"]
 exclude_patterns = ["_build", "captures", "code", "decisions/README.md"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -1,5 +1,6 @@
 """The documentation builds without warnings, dead links or network access."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tools.pages import is_elsewhere
 
@@ -126,3 +128,55 @@ def test_every_name_of_the_top_level_package_links_to_its_page(
     assert [
         name for name in steersman.__all__ if not any(link.endswith(f".{name}") for link in links)
     ] == []
+
+
+def markdown_links(file: Path) -> Iterator[str]:
+    for token in MarkdownIt().parse(file.read_text(encoding="utf-8")):
+        for each in token.children or ():
+            if each.type == "link_open":
+                yield str(each.attrs["href"])
+
+
+def test_every_page_is_also_markdown_to_which_it_links(pages: dict[Path, Page], site: Path) -> None:
+    of_sphinx = {site / name for name in ("genindex.html", "py-modindex.html", "search.html")}
+
+    for path, page in pages.items():
+        if path not in of_sphinx:
+            assert path.with_suffix(".md").is_file(), path
+            assert path.with_suffix(".md").name in page.links, path
+
+
+def test_every_link_of_a_markdown_page_has_an_existing_target(site: Path) -> None:
+    for file in [*site.rglob("*.md"), site / "llms.txt"]:
+        for link in markdown_links(file):
+            where = urlsplit(link)
+            if not where.scheme and where.path:
+                assert (file.parent / unquote(where.path)).is_file(), f"{file.name}: {link}"
+
+
+def test_a_markdown_page_has_its_code_and_no_directive(site: Path) -> None:
+    files = {file: file.read_text(encoding="utf-8") for file in site.rglob("*.md")}
+
+    assert [file.name for file, text in files.items() if re.search(r"^ *```\{", text, re.M)] in (
+        [],
+        ["018-tested-pages.md"],  # shows one, inside of another fence
+    )
+    assert "async def reconcile(" in files[site / "tutorial.md"]
+    assert "Usage: steersman cluster up" in files[site / "command-line.md"]
+    assert "## NotOurs\n" in files[site / "errors.md"]
+    assert "class Controller(" in files[site / "reference" / "controller.md"]
+
+
+def test_llms_txt_lists_every_page_and_the_full_file_contains_the_guides(site: Path) -> None:
+    listed = set(markdown_links(site / "llms.txt"))
+    full = (site / "llms-full.txt").read_text(encoding="utf-8")
+
+    files = {file.relative_to(site).as_posix(): file for file in site.rglob("*.md")}
+
+    assert listed == set(files)
+    for name, file in files.items():
+        is_only_listed = name.startswith(("reference/", "decisions/"))
+        assert (file.read_text(encoding="utf-8") in full) != is_only_listed, name
+    # About 100,000 tokens, which fit into the context of a language model.
+    assert len(full) < 500_000
+    assert all(file.stat().st_size > 100 for file in files.values())
