@@ -6,7 +6,7 @@ It writes, beside the HTML pages:
   reference is plain text. Each HTML page links to its file.
 - ``llms.txt``: a list of all pages, each with its first sentence.
 - ``llms-full.txt``: the guides, concepts and look-up pages in one file. The API reference and the
-  decisions are left out, because they are longer than all other pages together.
+  decisions are left out, because a reader needs only some of them.
 """
 
 import posixpath
@@ -16,7 +16,6 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
-from docutils import nodes
 from sphinx.addnodes import toctree
 from sphinx.application import Sphinx
 from sphinx.directives.code import LiteralIncludeReader
@@ -55,7 +54,9 @@ def markdown(app: Sphinx, name: str) -> str:
 
 def _as_text(app: Sphinx, name: str) -> str:
     document = app.env.get_doctree(name)
-    translator = TextTranslator(document, app.builder)
+    # Of a builder, it uses only the configuration.
+    builder: Any = app.builder
+    translator = TextTranslator(document, builder)
     document.walkabout(translator)
     title, _, rest = translator.body.partition("\n")
     shown = rest.lstrip("*=\n").rstrip()
@@ -67,7 +68,8 @@ def _block(app: Sphinx, page: Path, block: re.Match[str]) -> str:
     directive = DIRECTIVE.fullmatch(info)
     if directive is None:
         return block[0]
-    text = _filled_in(app, page, *directive.groups(), dedent(body))
+    kind, argument = directive.groups()
+    text = _filled_in(app, page, kind, argument, dedent(body))
     return "".join(
         f"{indent}{line}" if line.strip() else line for line in text.splitlines(keepends=True)
     )
@@ -145,7 +147,8 @@ def _sections(app: Sphinx) -> Iterator[tuple[str, list[str]]]:
 
 
 def _first_sentence(app: Sphinx, name: str) -> str:
-    for paragraph in app.env.get_doctree(name).findall(nodes.paragraph):
+    document = app.env.get_doctree(name)
+    for paragraph in document.findall(lambda each: each.tagname == "paragraph"):
         text = " ".join(paragraph.astext().split())
         return re.split(r"(?<=[.]) ", text)[0]
     return ""

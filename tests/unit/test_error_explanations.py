@@ -4,7 +4,6 @@ import inspect
 import subprocess
 import sys
 import tomllib
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -14,7 +13,7 @@ from click.testing import CliRunner
 
 from steersman import errors
 from steersman.cli.commands.explain import explain
-from steersman.errors import NotOurs, Permanent, SteersmanError, explanations
+from steersman.errors import Permanent, SteersmanError, explanations
 from steersman.errors.explanation import ENTRY_POINTS, Explanation, explanations_in
 from steersman_cluster import errors as cluster_errors
 
@@ -61,28 +60,12 @@ def test_an_explanation_has_a_cause_a_fix_and_an_example(entry: Explanation) -> 
     [each for package in PACKAGES for each in classes(package)],
     ids=lambda each: each.__name__,
 )
-def test_the_note_of_an_error_names_its_explanation(error: type[SteersmanError]) -> None:
-    file = Path(inspect.getfile(error)).with_name("explanations.toml")
-    example = tomllib.loads(file.read_text(encoding="utf-8"))[error.__name__].get("example", {})
-
-    raised = error(**example) if example or error is SteersmanError else None
-
-    notes = [] if raised is None else raised.__notes__
-    assert notes in ([], [f"see: steersman explain {error.__name__}"])
-    assert notes or error.__subclasses__()
+def test_every_public_error_is_explained_under_its_own_name(error: type[SteersmanError]) -> None:
+    assert error.explained_as == error.__name__
 
 
-def test_a_traceback_shows_the_note_below_the_message() -> None:
-    error = NotOurs(wanted="Deployment a/b", owner="App a/b", actual_controller=None)
-
-    shown = traceback.format_exception(error)
-
-    assert shown[-1] == "see: steersman explain NotOurs\n"
-    assert "explain" not in str(error)
-
-
-def test_the_error_of_an_operator_refers_to_the_explanation_of_its_base_class() -> None:
-    assert OutOfStock("sold").__notes__ == ["see: steersman explain Permanent"]
+def test_the_error_of_an_operator_is_explained_under_the_name_of_its_base_class() -> None:
+    assert OutOfStock("sold").explained_as == "Permanent"
 
 
 def test_explain_prints_the_explanation_of_a_class() -> None:

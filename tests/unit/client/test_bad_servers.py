@@ -130,4 +130,4 @@ async def test_a_write_with_an_undecodable_response_is_reported_as_done() -> Non
         with pytest.raises(InvalidResponse) as refused:
             await client.create(core_v1.Namespace(metadata=meta_v1.ObjectMeta(name="new")))
 
-    assert "The server responded that the write succeeded." in refused.value.__notes__
+    assert refused.value.__notes__ == ["The server responded that the write succeeded."]

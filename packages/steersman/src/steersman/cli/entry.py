@@ -28,7 +28,7 @@ def main() -> None:
             raise
         if isinstance(error, EditedByHand):
             sys.stderr.write(f"{error.diff}\n")
-        sys.stderr.write("\n".join([f"steersman: {error}", *getattr(error, "__notes__", ()), ""]))
+        sys.stderr.write(f"steersman: {error}\nsee: steersman explain {error.explained_as}\n")
         # A bad name or value comes from the command line.
         sys.exit(2 if isinstance(error, BadSettings | BadValue) else 1)
 

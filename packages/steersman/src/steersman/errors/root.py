@@ -6,20 +6,17 @@ from typing import Any, ClassVar
 class SteersmanError(Exception):
     """The base class of all errors that steersman raises.
 
-    A note, which tracebacks show below the message, names the command that explains the error.
+    ``steersman explain`` explains the error under the name ``explained_as``.
     """
 
-    _explained_as: ClassVar[str] = "SteersmanError"
+    # Not a note of the exception: pytest.raises(match=…) would search it after the message.
+    explained_as: ClassVar[str] = "SteersmanError"
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         # Other classes, such as those of an operator, have the explanation of their base class.
         if ".errors" in cls.__module__ and cls.__module__.startswith("steersman"):
-            cls._explained_as = cls.__name__
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
-        self.add_note(f"see: steersman explain {self._explained_as}")
+            cls.explained_as = cls.__name__
 
     def __reduce__(self) -> tuple[Any, ...]:
         # To copy or unpickle an exception, Python calls its class with the message; these classes

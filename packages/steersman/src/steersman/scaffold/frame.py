@@ -23,6 +23,7 @@ FRAME: Final[Mapping[str, str]] = MappingProxyType(
         ".dockerignore": "dockerignore",
         ".github/workflows/ci.yaml": "ci.yaml",
         ".gitignore": "gitignore",
+        "AGENTS.md": "AGENTS.md",
         "Dockerfile": "Dockerfile",
         "Makefile": "Makefile",
         "README.md": "README.md",
