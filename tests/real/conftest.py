@@ -34,7 +34,6 @@ REAL_ONLY = frozenset(
         "test_admission_webhooks",
         "test_control_plane",
         "test_demo",
-        "test_discovery_documents",
         "test_generated_definitions",
         "test_logs",
         "test_openapi",

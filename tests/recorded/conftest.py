@@ -1,13 +1,11 @@
 """The real server of the cases: a recording, or with ``--real-answers`` a kube-apiserver."""
 
-import os
 from collections.abc import Generator, Iterator
 
 import pytest
 
-from steersman.clock import SystemClock
-from steersman_cluster.testing import ControlPlane, find_binaries, running_real_control_plane
-from tests.recorded.module_recording import Mode, ModuleRecording
+from steersman_cluster.testing import ControlPlane
+from tests.recorded.module_recording import Mode, ModuleRecording, open_plane
 from tests.recorded.recordings import SUFFIX
 
 _DESELECTED = pytest.StashKey[set[str]]()
@@ -38,12 +36,7 @@ def mode(request: pytest.FixtureRequest) -> Mode:
 @pytest.fixture(scope="session")
 def live_plane(mode: Mode) -> Iterator[ControlPlane | None]:
     """The real server for the whole session; None in replay."""
-    if mode is Mode.REPLAY:
-        yield None
-        return
-    with running_real_control_plane(
-        find_binaries(environ=os.environ), clock=SystemClock()
-    ) as plane:
+    with open_plane(mode) as plane:
         yield plane
 
 

@@ -1,14 +1,22 @@
 """The recording of one test module: it replays, verifies or records."""
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-from steersman_cluster.testing import ControlPlane, fresh_namespace
+from steersman.clock import SystemClock
+from steersman_cluster.testing import (
+    ControlPlane,
+    find_binaries,
+    fresh_namespace,
+    running_real_control_plane,
+)
 from steersman_cluster.testing.calls import JSON, HttpCaller, HttpResponse
-from tests.recorded.canonical import NAMESPACE, Replacements, replacements_for
+from tests.recorded.canonical import ADDRESS, NAMESPACE, Replacements, replacements_for
 from tests.recorded.exchanges import Exchange, RecordedRequest, request_value
 from tests.recorded.recordings import RecordingError, read_recording, write_recording
 
@@ -24,6 +32,18 @@ class Mode(StrEnum):
     RECORD = "record"
 
 
+@contextmanager
+def open_plane(mode: Mode) -> Iterator[ControlPlane | None]:
+    """A new real server during the block; None in replay."""
+    if mode is Mode.REPLAY:
+        yield None
+        return
+    with running_real_control_plane(
+        find_binaries(environ=os.environ), clock=SystemClock()
+    ) as plane:
+        yield plane
+
+
 class ModuleRecording:
     """The exchanges with the real server of each case and of each fixture of a module.
 
@@ -36,7 +56,8 @@ class ModuleRecording:
         self._plane = plane
         self._recorded = read_recording(path)
         self._asked: dict[str, Any] = {}
-        self._known = Replacements()
+        texts = {} if plane is None else {urlsplit(plane.url).netloc: ADDRESS}
+        self._known = Replacements(texts=texts)
         self._case: _Scope | None = None
 
     def start_case(self, name: str) -> None:

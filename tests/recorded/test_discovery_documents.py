@@ -1,13 +1,15 @@
 """Discovery and OpenAPI documents of the built-in kinds equal the real server's."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
 from steersman_cluster.apiserver.discovery import OpenApi, Swagger, installed_descriptions
-from steersman_cluster.testing import RealControlPlane
+from steersman_cluster.testing import ControlPlane
 from tests.embedded import EmbeddedServer
+from tests.recorded.module_recording import Mode, ModuleRecording, open_plane
 from tests.unit.apiserver.discovery.sample_documents import (
     AGGREGATED,
     BUILTIN,
@@ -91,49 +93,73 @@ DOCUMENTED: dict[str, Any] = {
 }
 
 
-def get(plane: RealControlPlane, path: str, accept: str = JSON) -> Any:
-    with plane.caller() as api:
-        return api.call("GET", path, accept=accept).json()
+@pytest.fixture(scope="module")
+def live_plane(mode: Mode) -> Iterator[ControlPlane | None]:
+    """A real server without the definitions of other tests."""
+    with open_plane(mode) as plane:
+        yield plane
 
 
-def without_custom_groups(groups: list[Any]) -> list[Any]:
-    """The groups without those of other tests."""
-    return [
-        each
-        for each in groups
-        if each.get("name", each.get("metadata", {}).get("name", "")) in ("", *GROUPS)
-    ]
+@pytest.fixture(scope="module")
+def documents(real: ModuleRecording) -> dict[tuple[str, str], Any]:
+    """The documents of the real server, by path and accepted media type.
+
+    Only the OpenAPI documents have a custom group.
+    """
+    openapi = [f"/openapi/v3/{root}" for root in ROOTS]
+    roots = [f"/{root}" for root in ROOTS]
+    groups = [f"/apis/{each}" for each in GROUPS]
+    wanted = [(path, JSON) for path in ("/api", "/apis", "/version", *openapi, *roots, *groups)]
+    wanted += [("/api", AGGREGATED), ("/apis", AGGREGATED)]
+    custom = f"/openapi/v3/{CUSTOM_ROOT}"
+    with real.fixture("documents") as api:
+        found = {
+            (path, accept): api.call("GET", path, accept=accept).json() for path, accept in wanted
+        }
+        real.define(DOCUMENTED)
+        # The server publishes the documents of a definition some time after it serves the kind.
+        found[custom, JSON] = api.call_until(lambda each: each.status == 200, "GET", custom).json()
+        found["/openapi/v2", JSON] = api.call_until(
+            lambda each: bool(of_custom(each.json(), "definitions")), "GET", "/openapi/v2"
+        ).json()
+    return found
+
+
+@pytest.fixture
+def get(documents: dict[tuple[str, str], Any]) -> Callable[..., Any]:
+    """Gets a copy of a document of the real server."""
+
+    def get(path: str, accept: str = JSON) -> Any:
+        return deepcopy(documents[path, accept])
+
+    return get
 
 
 @pytest.mark.parametrize("path", [*(f"/{root}" for root in ROOTS), *(f"/apis/{g}" for g in GROUPS)])
-def test_a_legacy_discovery_document_equals_the_servers(
-    control_plane: RealControlPlane, path: str
-) -> None:
-    assert content(discovery().find(path)) == get(control_plane, path)
+def test_a_legacy_discovery_document_equals_the_servers(get: Callable[..., Any], path: str) -> None:
+    assert content(discovery().find(path)) == get(path)
 
 
-def test_the_list_of_groups_equals_the_servers(control_plane: RealControlPlane) -> None:
-    expected = get(control_plane, "/apis")
+def test_the_list_of_groups_equals_the_servers(get: Callable[..., Any]) -> None:
+    expected = get("/apis")
 
-    assert content(discovery().find("/apis"))["groups"] == without_custom_groups(expected["groups"])
+    assert content(discovery().find("/apis"))["groups"] == expected["groups"]
 
 
 @pytest.mark.parametrize("path", ["/api", "/apis"])
-def test_an_aggregated_document_equals_the_servers(
-    control_plane: RealControlPlane, path: str
-) -> None:
-    expected = get(control_plane, path, AGGREGATED)
+def test_an_aggregated_document_equals_the_servers(get: Callable[..., Any], path: str) -> None:
+    expected = get(path, AGGREGATED)
 
     actual = content(discovery().find(path, accept=AGGREGATED))
 
-    assert actual == {**expected, "items": without_custom_groups(expected["items"])}
+    assert actual == expected
 
 
-def test_the_versions_of_the_core_group_equal_the_servers(control_plane: RealControlPlane) -> None:
-    expected = get(control_plane, "/api")
+def test_the_versions_of_the_core_group_equal_the_servers(get: Callable[..., Any]) -> None:
+    expected = get("/api")
 
     assert content(discovery().find("/api")).keys() == expected.keys()
-    assert content(discovery().find("/version")).keys() == get(control_plane, "/version").keys()
+    assert content(discovery().find("/version")).keys() == get("/version").keys()
 
 
 def compared_fields(path: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,9 +197,9 @@ def is_described(path: str, operations: Mapping[str, Any]) -> bool:
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_paths_of_an_openapi_document_equal_the_servers(
-    control_plane: RealControlPlane, root: str
+    get: Callable[..., Any], root: str
 ) -> None:
-    expected = get(control_plane, f"/openapi/v3/{root}")["paths"]
+    expected = get(f"/openapi/v3/{root}")["paths"]
 
     actual = content(OPEN_API.find(f"/openapi/v3/{root}"))["paths"]
 
@@ -186,9 +212,9 @@ def test_the_paths_of_an_openapi_document_equal_the_servers(
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_schemas_of_an_openapi_document_equal_the_servers(
-    control_plane: RealControlPlane, root: str
+    get: Callable[..., Any], root: str
 ) -> None:
-    expected = get(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
+    expected = get(f"/openapi/v3/{root}")["components"]["schemas"]
 
     actual = content(OPEN_API.find(f"/openapi/v3/{root}"))["components"]["schemas"]
 
@@ -207,9 +233,9 @@ def without_descriptions(schema: Any, *, named: bool = False) -> Any:
 
 
 def test_the_definitions_of_the_v2_document_equal_the_servers(
-    control_plane: RealControlPlane,
+    get: Callable[..., Any],
 ) -> None:
-    expected = get(control_plane, "/openapi/v2")["definitions"]
+    expected = get("/openapi/v2")["definitions"]
 
     actual = content(Swagger(OPEN_API).find(JSON))["definitions"]
 
@@ -246,9 +272,9 @@ def texts(schema: Any) -> Any:
 
 
 def test_with_the_package_descriptions_of_types_equal_the_servers(
-    control_plane: RealControlPlane,
+    get: Callable[..., Any],
 ) -> None:
-    expected = get(control_plane, "/openapi/v2")["definitions"]
+    expected = get("/openapi/v2")["definitions"]
 
     actual = content(Swagger(documents_with_descriptions()).find(JSON))["definitions"]
 
@@ -258,9 +284,9 @@ def test_with_the_package_descriptions_of_types_equal_the_servers(
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_with_the_package_descriptions_in_v3_documents_equal_the_servers(
-    control_plane: RealControlPlane, root: str
+    get: Callable[..., Any], root: str
 ) -> None:
-    expected = get(control_plane, f"/openapi/v3/{root}")["components"]["schemas"]
+    expected = get(f"/openapi/v3/{root}")["components"]["schemas"]
 
     actual = content(documents_with_descriptions().find(f"/openapi/v3/{root}"))["components"][
         "schemas"
@@ -268,19 +294,6 @@ def test_with_the_package_descriptions_in_v3_documents_equal_the_servers(
 
     for name in expected.keys() - NOT_IN_THE_PACKAGE:
         assert texts(actual[name]) == texts(expected[name]), name
-
-
-@pytest.fixture(scope="module")
-def custom_documents(control_plane: RealControlPlane) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The v3 and the v2 document of a custom group on the real server."""
-    with control_plane.caller() as api:
-        assert api.call("POST", DEFINITIONS, DOCUMENTED).status == 201
-        # The server publishes the documents of a definition some time after it serves the kind.
-        while (found := api.call("GET", f"/openapi/v3/{CUSTOM_ROOT}")).status != 200:
-            pass
-        while not of_custom(v2 := api.call("GET", "/openapi/v2").json(), "definitions"):
-            pass
-    return found.json(), v2
 
 
 def of_custom(document: Mapping[str, Any], part: str) -> dict[str, Any]:
@@ -302,9 +315,9 @@ def without_gated(operations: Mapping[str, Any]) -> Any:
 
 
 async def test_the_documents_of_a_group_of_custom_resources_equal_the_servers(
-    custom_documents: tuple[dict[str, Any], dict[str, Any]],
+    get: Callable[..., Any],
 ) -> None:
-    expected, expected_v2 = custom_documents
+    expected, expected_v2 = get(f"/openapi/v3/{CUSTOM_ROOT}"), get("/openapi/v2")
     api = EmbeddedServer()
     await api.asked("POST", DEFINITIONS, DOCUMENTED)
 
@@ -329,9 +342,9 @@ def without_gates(paths: Mapping[str, Any]) -> Any:
 
 
 def test_the_v2_document_has_the_servers_patch_operations(
-    control_plane: RealControlPlane,
+    get: Callable[..., Any],
 ) -> None:
-    expected = get(control_plane, "/openapi/v2")
+    expected = get("/openapi/v2")
     actual = content(Swagger(OPEN_API).find(JSON))
 
     assert patches(actual) == {
