@@ -1,9 +1,12 @@
 """The package is lazy: a program loads only the modules that it uses."""
 
+import ast
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+import steersman
 
 # Runs in a new interpreter, because the tests have loaded all modules in this one.
 LOADED = """
@@ -58,3 +61,16 @@ def test_a_kubeconfig_that_is_json_is_read_without_yaml() -> None:
     )
 
     assert "yaml" not in loaded
+
+
+def test_an_older_python_gets_the_reason_before_it_reads_newer_syntax() -> None:
+    source = Path(steersman.__file__).read_text(encoding="utf-8")
+    program = "import sys; sys.version_info = (3, 10, 13, 'final', 0); import steersman"
+
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+
+    assert ast.parse(source, feature_version=(3, 7))
+    assert finished.stderr.splitlines()[-1] == (
+        "ImportError: steersman needs Python 3.11 or newer, and this is Python 3.10.13;"
+        " create the virtual environment with a newer Python"
+    )

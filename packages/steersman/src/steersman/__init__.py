@@ -14,6 +14,17 @@ Write kinds, then a reconcile function, then a Controller that joins them: see
 ``examples/appservice``. Each package's docstring lists the package's promises.
 """
 
+import sys
+
+# pip refuses an older Python. A directory that is only on the path is not checked, and the syntax
+# errors of other modules would not give the reason.
+if sys.version_info < (3, 11):  # noqa: UP036
+    raise ImportError(
+        "steersman needs Python 3.11 or newer, and this is Python "
+        + ".".join(map(str, sys.version_info[:3]))
+        + "; create the virtual environment with a newer Python"
+    )
+
 from steersman._lazy import lazy_names
 
 # Type checkers treat a variable with this name as true. It is not imported from typing, because
