@@ -1,6 +1,6 @@
 """Custom resources at the edges of their schemas, as the real server treats them.
 
-``tests/real/differential/corpus/edges.py`` sends the same requests to both servers.
+``tests/recorded/differential/corpus/edges.py`` sends the same requests to both servers.
 """
 
 from typing import Any

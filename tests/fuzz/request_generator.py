@@ -32,7 +32,7 @@ from tests.fuzz.wire_messages import Messages
 TOKEN = "fuzz"
 NAMESPACES = ("default", "fuzz-a", "fuzz-b")
 
-_SAMPLES = Path(__file__).parents[1] / "real/differential/samples.yaml"
+_SAMPLES = Path(__file__).parents[1] / "recorded/differential/samples.yaml"
 _DEFINITIONS = "customresourcedefinitions"
 
 

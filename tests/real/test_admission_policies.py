@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.real.differential.servers import HttpsServer
 from tests.real.webhook_comparison import (
     MERGE,
     REGISTRATION,
@@ -14,6 +13,7 @@ from tests.real.webhook_comparison import (
     next_number,
     run_scenario,
 )
+from tests.recorded.differential.servers import HttpsServer
 
 __all__ = ["both"]
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.real.differential.servers import HttpsServer
 from tests.real.webhook_comparison import Scenario, both, next_number, run_scenario
 from tests.real.webhook_failures import FAILURES
 from tests.real.webhook_scenarios import SCENARIOS
+from tests.recorded.differential.servers import HttpsServer
 
 __all__ = ["both"]
 

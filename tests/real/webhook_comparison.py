@@ -11,7 +11,7 @@ import pytest
 
 from steersman.clock import SystemClock
 from steersman_cluster.testing import ControlPlane, running_embedded_control_plane
-from tests.real.differential.servers import HttpsServer
+from tests.recorded.differential.servers import HttpsServer
 from tests.webhook_server import ReceivedReview, Script, WebhookServer, webhook_server
 
 # The user of a server's own writes, such as the status of a definition.

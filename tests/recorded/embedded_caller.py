@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from steersman_cluster.testing.calls import JSON, HttpResponse
-from tests.real.differential.embedded import embedded
-from tests.real.differential.scenario import Server
+from tests.recorded.differential.embedded import embedded
+from tests.recorded.differential.scenario import Server
 
 
 class EmbeddedCaller:

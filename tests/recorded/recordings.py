@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 SUFFIX = ".jsonl.gz"
 
 RENEW = "`make record` asks the real server and renews the recordings"
@@ -28,7 +30,7 @@ def read_recording(path: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-    return dict(json.loads(line) for line in lines)
+    return dict(msgspec.json.decode(line) for line in lines)
 
 
 def write_recording(path: Path, cases: Mapping[str, Any]) -> None:

@@ -31,7 +31,7 @@ from tests.fuzz.wire_messages import Messages
 from tests.unit.apiserver.schema.protobuf.test_messages import entry, message, number, text
 
 SAMPLES: dict[str, Any] = yaml.load(
-    (Path(__file__).parents[4] / "real/differential/samples.yaml").read_text(encoding="utf-8"),
+    (Path(__file__).parents[4] / "recorded/differential/samples.yaml").read_text(encoding="utf-8"),
     getattr(yaml, "CSafeLoader", yaml.SafeLoader),  # noqa: S506
 )
 ROUNDS = 300

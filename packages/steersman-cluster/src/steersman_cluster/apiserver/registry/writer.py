@@ -142,6 +142,8 @@ def _apply(request: APIRequest, scope: RequestScope, options: WriteOptions) -> A
         and _is_settled(request, entry)
         and _is_stored_current(request, entry, obj)
     ):
+        stored = entry.value or {}
+        request.warnings += _warnings_of_update(request, stored, stored)
         return APIResponse(200, request.encoder.one(entry, request.served))
     changes_nothing = obj is live
     obj = applied_object(request, scope, made=copied(obj) if changes_nothing else obj)
@@ -379,9 +381,8 @@ def replace(
     request.warnings += strategy.ratcheted_errors(kept)
     if errors:
         raise status_errors.invalid(served.group_kind, request.info.name, errors)
-    is_status = request.info.subresource == "status"
-    request.warnings += (strategy.status_warnings if is_status else strategy.warnings)(kept, old)
-    if not is_status:
+    request.warnings += _warnings_of_update(request, kept, old)
+    if request.info.subresource != "status":
         request.warnings += strategy.validate_admission(kept, old, store)
     keep_times(old, kept)
     about["resourceVersion"] = was["resourceVersion"]
@@ -408,6 +409,14 @@ def replace(
         charged=charged,
         is_unpruned=is_unpruned,
     )
+
+
+def _warnings_of_update(request: APIRequest, new: Object, old: Object) -> list[str]:
+    """Return the warnings of a write of ``new``, even if it changes nothing."""
+    strategy = request.served.strategy
+    if request.info.subresource == "status":
+        return strategy.status_warnings(new, old)
+    return strategy.warnings(new, old)
 
 
 def _stores_unknown_fields(request: APIRequest, unknown: Sequence[str]) -> bool:

@@ -1,0 +1,12 @@
+"""Kinds of the core group behave as those of the real server."""
+
+from typing import Final
+
+from tests.recorded.differential.comparison import Compare
+from tests.recorded.differential.transcripts import Area
+
+AREA: Final[Area] = "core"
+
+
+def test_the_server_responds_as_recorded(group: str, compare: Compare) -> None:
+    compare(group)

@@ -1,0 +1,12 @@
+"""Custom resources, discovery and access control behave as those of the real server."""
+
+from typing import Final
+
+from tests.recorded.differential.comparison import Compare
+from tests.recorded.differential.transcripts import Area
+
+AREA: Final[Area] = "general"
+
+
+def test_the_server_responds_as_recorded(group: str, compare: Compare) -> None:
+    compare(group)
