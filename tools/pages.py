@@ -7,6 +7,7 @@ Before a page is read, some of its blocks are filled in, as Markdown:
 - ``{command-help}`` with the help of every command.
 - ``{error-index} NAME`` with the explanations of the errors of a package.
 - ``{package} NAME`` with all public names of a package, for autodoc.
+- ``{versions} NAME`` with a table of recorded test runs.
 - ``{public-names}`` with a table of the names in ``steersman``, each with a link to its page.
 
 Docstrings are plain text with drawings, and those of packages have four headings. They are
@@ -35,12 +36,14 @@ from sphinx.application import Sphinx
 import steersman
 from steersman.cli.commands import steersman as command_line
 from steersman.errors.explanation import explanations_in
+from tools.versions import versions_table
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
 BLOCK = re.compile(
-    r"^```\{(include|command-help|error-index|package|public-names)\} ?(.*)\n```$", re.MULTILINE
+    r"^```\{(include|command-help|error-index|package|public-names|versions)\} ?(.*)\n```$",
+    re.MULTILINE,
 )
 LINK = re.compile(r"\[([^\]]+)\]\(([^)#:]+)(#[^)]*)?\)")
 
@@ -59,6 +62,7 @@ def filled(text: str, page: Path) -> str:
     fillers: dict[str, Callable[[str], str]] = {
         "include": partial(_include, page=page),
         "error-index": _error_index,
+        "versions": versions_table,
         "package": lambda name: "\n".join(_package(import_module(name))),
         "command-help": lambda _: "\n".join(_help(command_line, "steersman", None)),
         "public-names": lambda _: "\n".join(_public_names()),

@@ -25,6 +25,7 @@ DIRECTIVES = {
     "package",
     "public-names",
     "toctree",
+    "versions",
     "warning",
 }
 

@@ -6,25 +6,39 @@ formats of files. A commit that changes it also has a fragment in ``changes/``.
 """
 
 import ast
+import json
 import re
+import sqlite3
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 
 import click
 from prometheus_client import CollectorRegistry
 
+from steersman import errors
 from steersman.cli.commands import steersman as command_line
+from steersman.cli.entry import exit_status
 from steersman.clock import SystemClock
 from steersman.controller import Context, Controller, Done, Outcome
+from steersman.controller.loop.retry import decide
+from steersman.errors.explanation import example_arguments
 from steersman.kinds import core_v1
 from steersman.manager import ManagerSettings
 from steersman.manager.permissions import lease_name
 from steersman.manager.settings.sources import SETTINGS, as_text
+from steersman.manifests import write_trees
+from steersman.manifests.files import RECORD
 from steersman.observe import MetricsObserver
 from steersman.observe.observation import observation_classes
+from steersman.scaffold.base import BASE, base_text
+from steersman_cluster import errors as cluster_errors
+from steersman_cluster.apiserver.storage import Key, RevisionLog, SqliteJournal
+from steersman_cluster.apiserver.storage.sqlite import FILE
 from tests.architecture.public_api.names import (
     GENERATED_KINDS,
     by_name,
@@ -42,10 +56,14 @@ STORED = (
     "steersman.cli.crds.FIELD_MANAGER",
     "steersman.controller.pause.PAUSED",
     "steersman.manifests.files.RECORD",
+    "steersman.manifests.files.RECORD_FORMAT",
     "steersman.scaffold.base.BASE",
+    "steersman.scaffold.base.BASE_FORMAT",
     "steersman.scaffold.origin.VENDOR",
+    "steersman_cluster.apiserver.storage.sqlite.FILE",
     "steersman_cluster.apiserver.storage.sqlite.FORMAT",
     "steersman_cluster.demos.samples.FIELD_MANAGER",
+    "steersman_cluster.workloads.nodes.node_taints.SIMULATED_NODE",
 )
 STORED_MODULES = (
     "steersman_cluster.kubelet.annotations",
@@ -58,10 +76,14 @@ def snapshot() -> str:
     sections = {
         "distributions": distributions(),
         "commands": commands(command_line, "steersman", None),
+        "exit statuses of errors": exit_statuses(),
         "settings of a manager: flag, variable, key in the file, default": settings(),
         "fixtures and options of pytest": pytest_plugin(),
         "metrics and their labels": metrics(),
+        "reasons of events and conditions": reasons(),
         "names in clusters and files": stored(),
+        "tables and files of the data directory": data_directory(),
+        "keys of the record and the base of a project": project_records(),
         "names and signatures": names(),
         "kinds and their fields": kinds(),
     }
@@ -116,6 +138,15 @@ def _parameter(parameter: click.Parameter) -> str:
     return ", ".join(words)
 
 
+def exit_statuses() -> Iterator[str]:
+    """The exit status of the program for each error."""
+    for package in (errors, cluster_errors):
+        for name in sorted(package.__all__):
+            error = getattr(package, name)
+            if isinstance(error, type) and issubclass(error, Exception):
+                yield f"{name}: {exit_status(error)}"
+
+
 def settings() -> Iterator[str]:
     """The settings of a manager, each with its sources and its default."""
     defaults = ManagerSettings()
@@ -153,13 +184,47 @@ def metrics() -> Iterator[str]:
         yield f"{metric.type} {metric.name}" + (f"{{{', '.join(found)}}}" if found else "")
 
 
-def stored() -> Iterator[str]:
-    """Names and versions of formats that are stored in clusters and files."""
+def reasons() -> Iterator[str]:
+    """The default condition of a controller, and the reason of each failure of a reconcile."""
+    yield f"condition: {_example().condition or 'none'}"
+    for name, arguments in sorted(example_arguments("steersman.errors").items()):
+        note = decide(Done(), getattr(errors, name)(**arguments), failures=10).note
+        yield f"{name}: {note[0] if note else 'no event'}"
+    note = decide(Done(), RuntimeError(), failures=10).note
+    yield f"any other exception: {note[0] if note else 'no event'}"
 
+
+def data_directory() -> Iterator[str]:
+    """The files of ``--data``, and the tables of its database."""
+    with tempfile.TemporaryDirectory() as directory:
+        with closing(SqliteJournal(Path(directory))) as journal:
+            log = RevisionLog(journal)
+            log.append(Key("pods", "default/web"), {}, expected=0)
+        yield from sorted(each.name for each in Path(directory).iterdir())
+        with closing(sqlite3.connect(Path(directory, FILE))) as database:
+            for (statement,) in database.execute("SELECT sql FROM sqlite_master ORDER BY name"):
+                yield " ".join(str(statement).split())
+
+
+def project_records() -> Iterator[str]:
+    """The keys of the files in ``.steersman``, as they are written."""
+    with tempfile.TemporaryDirectory() as directory:
+        write_trees(Path(directory), {"crd": {"deploy/crd.yaml": "kind: List\n"}}, force=False)
+        record = json.loads(Path(directory, RECORD).read_text(encoding="utf-8"))
+    yield f"{RECORD}: {', '.join(sorted(record))}"
+    yield f"{BASE}: {', '.join(sorted(json.loads(base_text({}))))}"
+
+
+def _example() -> Controller[core_v1.ConfigMap]:
     async def reconcile(obj: core_v1.ConfigMap, ctx: Context) -> Outcome:
         return Done()
 
-    controller = Controller(core_v1.ConfigMap, reconcile=reconcile, name="example")
+    return Controller(core_v1.ConfigMap, reconcile=reconcile, name="example")
+
+
+def stored() -> Iterator[str]:
+    """Names and versions of formats that are stored in clusters and files."""
+    controller = _example()
     yield f"finalizer of the controller example: {controller.finalizer}"
     yield f"its field manager: {controller.field_manager}"
     yield f"lease of its manager: {lease_name([controller])}"

@@ -22,15 +22,22 @@ def main() -> None:
         steersman(prog_name="steersman")
     except Exception as error:
         # Imported here, because help does not need it.
-        from steersman.errors import BadSettings, BadValue, EditedByHand, SteersmanError
+        from steersman.errors import EditedByHand, SteersmanError
 
         if not isinstance(error, SteersmanError):
             raise
         if isinstance(error, EditedByHand):
             sys.stderr.write(f"{error.diff}\n")
         sys.stderr.write(f"steersman: {error}\nsee: steersman explain {error.explained_as}\n")
-        # A bad name or value comes from the command line.
-        sys.exit(2 if isinstance(error, BadSettings | BadValue) else 1)
+        sys.exit(exit_status(type(error)))
+
+
+def exit_status(error: type[Exception]) -> int:
+    """Return the exit status of the program after an error of this class."""
+    from steersman.errors import BadSettings, BadValue
+
+    # A bad name or value comes from the command line.
+    return 2 if issubclass(error, BadSettings | BadValue) else 1
 
 
 def write_any_letter(stream: TextIO) -> None:

@@ -56,14 +56,24 @@ def explanations() -> dict[str, Explanation]:
 
 def explanations_in(package: str) -> dict[str, Explanation]:
     """Return the explanations of the errors in ``package``, in the order of its file."""
-    import tomllib  # only for explanations
-
-    text = resources.files(package).joinpath("explanations.toml").read_text(encoding="utf-8")
     module = import_module(package)
     return {
         name: _explanation(getattr(module, name), entry)
-        for name, entry in tomllib.loads(text).items()
+        for name, entry in _entries(package).items()
     }
+
+
+def example_arguments(package: str) -> dict[str, dict[str, Any]]:
+    """Return the arguments of the example of each error in ``package`` that has an example."""
+    entries = _entries(package).items()
+    return {name: entry["example"] for name, entry in entries if "example" in entry}
+
+
+def _entries(package: str) -> dict[str, dict[str, Any]]:
+    import tomllib  # only for explanations
+
+    text = resources.files(package).joinpath("explanations.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
 
 
 def _explanation(error: type[SteersmanError], entry: Mapping[str, Any]) -> Explanation:

@@ -29,6 +29,9 @@ _Record: TypeAlias = dict[str, dict[str, str]]
 
 RECORD: Final = ".steersman/generated.json"
 
+# The format of the record. The first has no field ``format``; a later one must have it.
+RECORD_FORMAT: Final = 1
+
 _ABOUT: Final = "Digests of generated files; steersman uses them to detect edits by hand."
 
 
@@ -186,6 +189,12 @@ def _read_record(path: Path) -> _Record:
 
 
 def _as_record(path: Path, document: Any) -> _Record:
+    if isinstance(document, dict) and document.get("format", 1) != RECORD_FORMAT:
+        raise ProjectError(
+            problem=f"{path}, the record of generated files, has the format of another version of"
+            " steersman",
+            what_now="Upgrade steersman first: pip install --upgrade steersman",
+        )
     parts = document.get("parts") if isinstance(document, dict) else None
     if not isinstance(parts, dict):
         raise _bad_record(path, '"parts" is missing')

@@ -16,6 +16,9 @@ from steersman.scaffold.file_writer import read_text
 
 BASE: Final = ".steersman/base.json"
 
+# The format of the base. The first has no field ``format``; a later one must have it.
+BASE_FORMAT: Final = 1
+
 # A directory of older projects, into which tools wrote caches and fixes.
 _OLD_BASE: Final = ".steersman/base"
 
@@ -48,13 +51,20 @@ def read_base(directory: Path) -> Tree:
             what_now=f"Restore it from your repository: git checkout -- {BASE}",
         )
     try:
-        files = json.loads(text)["files"]
-        return {str(path): str(content) for path, content in files.items()}
+        document = json.loads(text)
+        files = document["files"]
+        frame = {str(path): str(content) for path, content in files.items()}
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise ProjectError(
             problem=f"{directory / BASE} was changed, and cannot be read: {error}",
             what_now=f"Restore it from your repository: git checkout -- {BASE}",
         ) from error
+    if document.get("format", 1) != BASE_FORMAT:
+        raise ProjectError(
+            problem=f"{directory / BASE} has the format of another version of steersman",
+            what_now="Upgrade steersman first: pip install --upgrade steersman",
+        )
+    return frame
 
 
 def old_base_files(directory: Path) -> Iterable[Path]:
