@@ -30,8 +30,6 @@ REAL, EMBEDDED = "real", "embedded"
 # Tests of etcd, Kubernetes' own controllers or a kubelet, and comparisons with the real server.
 REAL_ONLY = frozenset(
     (
-        "test_admission_policies",
-        "test_admission_webhooks",
         "test_control_plane",
         "test_demo",
         "test_generated_definitions",

@@ -32,8 +32,6 @@ _VERSION = re.compile(r'"resourceVersion": "(\d+)"')
 _RECORD = re.compile(r"in record \((\d+)\)")
 _GENERATED = re.compile(r"(made-up-)[a-z0-9]{5}")
 
-_NUMBERS = count(1)
-
 
 class Stage:
     """A server, its webhooks, a namespace for one scenario, and the recorded steps."""
@@ -281,17 +279,14 @@ def run_scenario(scenario: Scenario, server: HttpsServer, *names: str, number: i
         return stage.reviews
 
 
-def next_number() -> int:
-    """A number for the next scenario, the same on both servers."""
-    return next(_NUMBERS)
+def run_on(plane: ControlPlane, scenario: Scenario, *names: str, number: int) -> list[Any]:
+    """Run a scenario on the server of a cluster, and return the recorded steps."""
+    with open_server(plane) as server:
+        return run_scenario(scenario, server, *names, number=number)
 
 
 @pytest.fixture(scope="module")
-def both(control_plane: ControlPlane) -> Iterator[tuple[HttpsServer, HttpsServer]]:
-    """The real and the embedded server."""
-    with (
-        running_embedded_control_plane(clock=SystemClock()) as embedded,
-        open_server(control_plane) as first,
-        open_server(embedded) as second,
-    ):
-        yield first, second
+def embedded() -> Iterator[ControlPlane]:
+    """The embedded server."""
+    with running_embedded_control_plane(clock=SystemClock()) as plane:
+        yield plane

@@ -20,6 +20,9 @@ FIRST_ADDRESS = 101
 FIRST_VERSION_OF_FIXTURE = 1001
 FIRST_VERSION_OF_CASE = 2001
 
+# The method of an exchange that is not one request, but a computed value.
+VALUE = "VALUE"
+
 VERSION = "resourceVersion"
 
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -52,6 +55,8 @@ class Replacements:
     def exchange(self, exchange: Exchange) -> Exchange:
         """The exchange with the replacements."""
         request = exchange.request
+        if request.method == VALUE:
+            return exchange
         return replace(
             exchange,
             request=self.request(request),
@@ -130,8 +135,9 @@ class _FoundValues:
 
     def add(self, exchange: Exchange) -> None:
         """Add the values of the next exchange."""
-        if exchange.request.path.startswith("/openapi/"):
-            return  # has only examples of values
+        request = exchange.request
+        if request.method == VALUE or request.path.startswith("/openapi/"):
+            return  # canonical already, or only examples of values
         self._add_sent(exchange.request)
         for key, value in _leaves(exchange.content):
             if key == VERSION and isinstance(value, str) and value.isdigit() and value != "0":

@@ -16,7 +16,7 @@ from steersman_cluster.testing import (
     running_real_control_plane,
 )
 from steersman_cluster.testing.calls import JSON, HttpCaller, HttpResponse
-from tests.recorded.canonical import ADDRESS, NAMESPACE, Replacements, replacements_for
+from tests.recorded.canonical import ADDRESS, NAMESPACE, VALUE, Replacements, replacements_for
 from tests.recorded.exchanges import Exchange, RecordedRequest, request_value
 from tests.recorded.recordings import RecordingError, read_recording, write_recording
 
@@ -84,6 +84,20 @@ class ModuleRecording:
         """A caller of the real server for cases."""
         with self._open_caller() as live:
             yield RecordedCaller(self._current_case, live)
+
+    def value(self, compute: Callable[[ControlPlane], Any]) -> Any:
+        """The recorded JSON value that ``compute`` gets from the real server.
+
+        For a case whose requests differ on each run, but not what it compares.
+        """
+        scope = self._current_case()
+        request = RecordedRequest(method=VALUE, path="")
+        if self._plane is None:
+            return scope.replay(request).json()
+        found = compute(self._plane)
+        content = request_value(found)
+        scope.exchanges.append(Exchange(request=request, status=200, content=content))
+        return found
 
     @contextmanager
     def namespace(self) -> Iterator[str]:

@@ -4,18 +4,18 @@ from typing import Any
 
 import pytest
 
+from steersman_cluster.testing import ControlPlane
 from tests.real.webhook_comparison import (
     MERGE,
     REGISTRATION,
     Scenario,
     Stage,
-    both,
-    next_number,
-    run_scenario,
+    embedded,
+    run_on,
 )
-from tests.recorded.differential.servers import HttpsServer
+from tests.recorded.module_recording import ModuleRecording
 
-__all__ = ["both"]
+__all__ = ["embedded"]
 
 
 def config_map(policy: str, **data: str) -> dict[str, Any]:
@@ -310,13 +310,16 @@ SCENARIOS: tuple[Scenario, ...] = (
 )
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.__name__)
+@pytest.mark.parametrize(
+    ("number", "scenario"),
+    [*enumerate(SCENARIOS, 1)],
+    ids=lambda value: getattr(value, "__name__", None),
+)
 def test_policies_respond_as_on_the_real_server(
-    scenario: Scenario, both: tuple[HttpsServer, HttpsServer]
+    number: int, scenario: Scenario, real: ModuleRecording, embedded: ControlPlane
 ) -> None:
-    number = next_number()
+    expected = real.value(lambda plane: run_on(plane, scenario, number=number))
+    steps = run_on(embedded, scenario, number=number)
 
-    real, embedded = (run_scenario(scenario, server, number=number) for server in both)
-
-    for expected, actual in zip(real, embedded, strict=True):
-        assert actual == expected
+    for step, wanted in zip(steps, expected, strict=True):
+        assert step == wanted

@@ -4,7 +4,7 @@ from base64 import b64encode
 from typing import Any
 
 from tests.real.webhook_comparison import MERGE, Scenario, Stage
-from tests.real.webhook_scenarios import both_kinds, config_map, encoded
+from tests.recorded.webhook_scenarios import both_kinds, config_map, encoded
 from tests.webhook_server import RawReply, deny, patch
 
 
