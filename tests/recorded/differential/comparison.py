@@ -5,7 +5,7 @@ from typing import TypeAlias
 
 from tests.recorded.differential.compare import Verdict, judged, known_differences, listing
 from tests.recorded.differential.embedded import embedded
-from tests.recorded.differential.live import confirmed_transcript
+from tests.recorded.differential.live import MAX_RUNS, confirmed_transcript
 from tests.recorded.differential.replay import EMBEDDED_PACE, Transcript, replay, with_needs
 from tests.recorded.differential.scenario import Scenario
 from tests.recorded.differential.servers import real
@@ -55,6 +55,11 @@ def real_comparison(
 
     def compare(group: str) -> None:
         own = [each for each in scenarios if group_of(each.name) == group]
+        if unsettled := [each.name for each in own if each.name not in run]:
+            raise RecordingError(
+                f"in {MAX_RUNS} runs, the real server never responds alike to"
+                f" {', '.join(unsettled)}"
+            )
         found: Transcript = {each.name: run[each.name] for each in own}
         if mode is Mode.RECORD:
             record_transcript(group, found)

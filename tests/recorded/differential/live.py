@@ -1,9 +1,9 @@
 """What the real server responds now, without what happens only sometimes.
 
 The real server first patches the object of its watch cache. If that is stale, it retries, and also
-sends the warnings of the first attempt. This happens in about one run in a hundred. Two writes may
-or may not be in the same second, which changes the order of managers. A response is therefore
-accepted only if it was given twice, where the recording counts as one time.
+sends the warnings of the first attempt. Two writes may or may not be in the same second, which
+changes the order of managers. Both are rare. A response is therefore accepted only if it was given
+twice, where the recording counts as one time.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,7 +14,6 @@ import msgspec
 from tests.recorded.differential.normal import NormalizedResponse
 from tests.recorded.differential.replay import REAL_PACE, Transcript, replay, with_needs
 from tests.recorded.differential.scenario import Scenario, Server
-from tests.recorded.recordings import RecordingError
 
 MAX_RUNS = 5
 
@@ -29,7 +28,8 @@ def confirmed_transcript(
 ) -> Transcript:
     """The responses to the scenarios, each given by two runs, or by a run and the recording.
 
-    Each run has a new server, because the names of objects are always the same.
+    A scenario is missing if the responses of all runs differ. Each run has a new server, because
+    the names of objects are always the same.
     """
     given: dict[str, dict[bytes, Responses]] = {
         each.name: dict(_keyed(recorded.get(each.name))) for each in scenarios
@@ -46,9 +46,8 @@ def confirmed_transcript(
                 given[scenario.name][key] = responses
         waiting = [each for each in waiting if each.name not in confirmed]
         if not waiting:
-            return {each.name: confirmed[each.name] for each in scenarios}
-    names = ", ".join(each.name for each in waiting)
-    raise RecordingError(f"in {MAX_RUNS} runs, the real server never responds alike to {names}")
+            break
+    return confirmed
 
 
 def _keyed(responses: Responses | None) -> Iterator[tuple[bytes, Responses]]:
