@@ -14,8 +14,10 @@ The first word of a row says when its checks apply:
 - ``always``: to the value, or to the default of its Go type if the field is absent
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from operator import not_
+from operator import methodcaller
+from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from steersman_cluster.apiserver.meta import field_errors
@@ -24,9 +26,17 @@ from steersman_cluster.apiserver.meta.name_validation import NOT_NEGATIVE as _NO
 from steersman_cluster.apiserver.meta.name_validation import within
 
 Struct: TypeAlias = Mapping[str, Any]
+
+
+class Errors(list[FieldError]):
+    """The errors that were found, and the unique values of the list that is being validated."""
+
+    seen: Mapping[object, set[Hashable]] = MappingProxyType({})
+
+
 # (value, path, scope, errors): appends to ``errors``. The scope is what the caller of the outermost
 # table passes, for rules that depend on more than one struct.
-Run: TypeAlias = Callable[[Any, str, Any, list[FieldError]], None]
+Run: TypeAlias = Callable[[Any, str, Any, Errors], None]
 # A function of ``name_validation``: returns a message for each violated rule.
 Sentences: TypeAlias = Callable[[Any], Sequence[str]]
 
@@ -34,78 +44,77 @@ Sentences: TypeAlias = Callable[[Any], Sequence[str]]
 class Check:
     """A rule, or a table of rules, for one value."""
 
-    __slots__ = ("_run", "bind", "is_stateful")
+    __slots__ = ("accepts", "reads", "run")
 
-    def __init__(self, bind: Callable[[], Run], *, is_stateful: bool = False) -> None:
-        # Returns the function that validates. A check that compares the elements of a list is
-        # stateful: it is bound again for each list.
-        self.bind = bind
-        self.is_stateful = is_stateful
-        self._run = bind()
+    def __init__(
+        self, run: Run, *, accepts: Callable[[Any], Any] | None = None, reads: str = ""
+    ) -> None:
+        self.run = run
+        # Returns true for a value without errors, faster than ``run`` does.
+        self.accepts = accepts
+        # The field without which a struct has no errors, so that ``run`` need not be called.
+        self.reads = reads
 
     def __call__(self, value: Any, path: str = "", scope: Any = None) -> list[FieldError]:
         """Return the errors in ``value``, which is at ``path``."""
-        errors: list[FieldError] = []
-        run = self.bind() if self.is_stateful else self._run
-        run(value, path, scope, errors)
+        errors = Errors()
+        if not self.reads or self.reads in value:
+            self.run(value, path, scope, errors)
         return errors
 
 
 Rule: TypeAlias = Check | Sentences
 
 
-def code(errors_of: Callable[[Any, str], Iterable[FieldError]]) -> Check:
-    """A check by a function, for what a row cannot say; it gets the value and its path."""
+def code(errors_of: Callable[[Any, str], Iterable[FieldError]], *, reads: str = "") -> Check:
+    """A check by a function, for what a row cannot say; it gets the value and its path.
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    ``reads`` is a field without which there are no errors.
+    """
+
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         errors.extend(errors_of(value, path))
 
-    return Check(lambda: run)
+    return Check(run, reads=reads)
 
 
-def scoped(errors_of: Callable[[Any, str, Any], Iterable[FieldError]]) -> Check:
+def scoped(errors_of: Callable[[Any, str, Any], Iterable[FieldError]], *, reads: str = "") -> Check:
     """A check by a function that also gets the scope of the outermost table."""
 
-    def run(value: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, scope: Any, errors: Errors) -> None:
         errors.extend(errors_of(value, path, scope))
 
-    return Check(lambda: run)
+    return Check(run, reads=reads)
 
 
 def table(*rules: Rule) -> Check:
     """All of ``rules``, in order."""
-    return _combined(rules, _sequence)
+    return Check(_all(rules))
 
 
 def first(*rules: Rule) -> Check:
     """The rules in order, up to the first one that is violated."""
+    checks = [_check(rule) for rule in rules]
 
-    def factory(runs: Sequence[Run]) -> Run:
-        def run(value: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-            before = len(errors)
-            for each in runs:
-                each(value, path, scope, errors)
+    def run(value: Any, path: str, scope: Any, errors: Errors) -> None:
+        before = len(errors)
+        for each in checks:
+            if not each.reads or each.reads in value:
+                each.run(value, path, scope, errors)
                 if len(errors) > before:
                     return
 
-        return run
-
-    return _combined(rules, factory)
+    return Check(run)
 
 
 def when(holds: Callable[[Any], Any], *rules: Rule, otherwise: Sequence[Rule] = ()) -> Check:
     """The rules that apply if ``holds`` returns true for the value, else those of ``otherwise``."""
-    split = len(rules)
+    then, other = _all(rules), _all(otherwise)
 
-    def factory(runs: Sequence[Run]) -> Run:
-        then, other = _sequence(runs[:split]), _sequence(runs[split:])
+    def run(value: Any, path: str, scope: Any, errors: Errors) -> None:
+        (then if holds(value) else other)(value, path, scope, errors)
 
-        def run(value: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-            (then if holds(value) else other)(value, path, scope, errors)
-
-        return run
-
-    return _combined((*rules, *otherwise), factory)
+    return Check(run)
 
 
 def required(name: str, *rules: Rule, detail: str = "", at: str | None = None) -> Check:
@@ -113,7 +122,7 @@ def required(name: str, *rules: Rule, detail: str = "", at: str | None = None) -
 
     ``at`` is the path that errors show, relative to the struct; by default that of the field.
     """
-    return _field(name, rules, at, not_, lambda field: field_errors.required(field, detail))
+    return _field(name, rules, at, missing=detail)
 
 
 def all_required(*names: str, detail: str = "") -> Check:
@@ -123,51 +132,57 @@ def all_required(*names: str, detail: str = "") -> Check:
 
 def needed(name: str, *rules: Rule, detail: str = "", at: str | None = None) -> Check:
     """The field must be present, even if it is empty, and then satisfy ``rules``."""
-    return _field(name, rules, at, _is_none, lambda field: field_errors.required(field, detail))
+    return _field(name, rules, at, missing=detail, may_be_empty=True)
 
 
 def optional(name: str, *rules: Rule, at: str | None = None) -> Check:
     """If the field is present and not empty, it must satisfy ``rules``."""
-    return _field(name, rules, at, not_)
+    return _field(name, rules, at)
 
 
 def given(name: str, *rules: Rule, at: str | None = None) -> Check:
     """If the field is present, even if it is empty, it must satisfy ``rules``."""
-    return _field(name, rules, at, _is_none)
+    return _field(name, rules, at, may_be_empty=True)
 
 
 def always(name: str, *rules: Rule, default: Any = "", at: str | None = None) -> Check:
     """The field must satisfy ``rules``; an absent field has the value ``default``."""
-    read = _reader(name)
+    read, where = _reader(name), _locator(name if at is None else at)
+    checks = [_check(rule) for rule in rules]
+    accepts = checks[0].accepts if len(checks) == 1 else None
+    apply = _all(rules)
 
-    def value_of(struct: Any) -> Any:
+    def run(struct: Any, path: str, scope: Any, errors: Errors) -> None:
         value = read(struct)
-        return default if value is None else value
+        if value is None:
+            value = default
+        if accepts is None or not accepts(value):
+            apply(value, where(path), scope, errors)
 
-    return _field(name, rules, at, _is_none, read=value_of)
+    return Check(run)
 
 
 def forbidden(*names: str, detail: str, empty: bool = True) -> Check:
     """The fields must be absent; with ``empty=False``, they may be present and empty."""
     fields = [(_reader(name), _locator(name)) for name in names]
 
-    def run(struct: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(struct: Any, path: str, _: Any, errors: Errors) -> None:
         for read, where in fields:
             value = read(struct)
             if value if not empty else value is not None:
                 errors.append(field_errors.forbidden(where(path), detail))
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def must(holds: Callable[[Any], Any], detail: str) -> Check:
     """The value is invalid unless ``holds`` returns true for it."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if not holds(value):
             errors.append(invalid(path, value, detail))
 
-    return Check(lambda: run)
+    return Check(run, accepts=holds)
 
 
 def must_be_absent(detail: str) -> Check:
@@ -178,31 +193,31 @@ def must_be_absent(detail: str) -> Check:
 def must_be_set(detail: str = "") -> Check:
     """The value is required: it must not be empty."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if not value:
             errors.append(field_errors.required(path, detail))
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def forbidden_if(matches: Callable[[Any], Any], detail: str) -> Check:
     """The value is forbidden if ``matches`` returns true for it."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if matches(value):
             errors.append(field_errors.forbidden(path, detail))
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def enum(*values: str) -> Check:
     """The value must be one of ``values``, which the error lists in this order."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if value not in values:
             errors.append(field_errors.not_supported(path, value, values))
 
-    return Check(lambda: run)
+    return Check(run, accepts=values.__contains__)
 
 
 def between(low: int, high: int) -> Check:
@@ -218,21 +233,21 @@ def at_most(limit: int) -> Check:
 def max_items(limit: int) -> Check:
     """The list or map must have at most ``limit`` entries."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if len(value) > limit:
             errors.append(field_errors.too_many(path, len(value), limit))
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def max_bytes(limit: int) -> Check:
     """The text must have at most ``limit`` bytes."""
 
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if len(value) * 4 > limit and len(value.encode()) > limit:
             errors.append(field_errors.too_long(path, value, limit))
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def unique(
@@ -244,22 +259,19 @@ def unique(
     of the error, relative to that of the value.
     """
     where = _locator(at)
+    rows = object()  # the key of this check in ``Errors.seen``
 
-    def bind() -> Run:
-        seen: set[Hashable] = set()
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
+        own = value if key is None else key(value)
+        seen = errors.seen[rows]
+        if own in seen:
+            field = where(path)
+            errors.append(
+                invalid(field, own, detail) if detail else field_errors.duplicate(field, own)
+            )
+        seen.add(own)
 
-        def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
-            own = value if key is None else key(value)
-            if own in seen:
-                field = where(path)
-                errors.append(
-                    invalid(field, own, detail) if detail else field_errors.duplicate(field, own)
-                )
-            seen.add(own)
-
-        return run
-
-    return Check(bind, is_stateful=True)
+    return Check(run)
 
 
 def each(*rules: Rule, numbered: bool = True) -> Check:
@@ -267,72 +279,69 @@ def each(*rules: Rule, numbered: bool = True) -> Check:
 
     With ``numbered=False``, errors show the path of the list.
     """
-    checks = [_check(rule) for rule in rules]
-    is_stateful = any(check.is_stateful for check in checks)
-    runs = [check.bind() for check in checks]
+    apply = _all(rules)
 
-    def run(values: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-        own = [check.bind() for check in checks] if is_stateful else runs
+    def run(values: Any, path: str, scope: Any, errors: Errors) -> None:
+        outer, errors.seen = errors.seen, defaultdict(set)
         for index, value in enumerate(values):
-            field = f"{path}[{index}]" if numbered else path
-            for check in own:
-                check(value, field, scope, errors)
+            apply(value, f"{path}[{index}]" if numbered else path, scope, errors)
+        errors.seen = outer
 
-    return Check(lambda: run)
+    return Check(run)
 
 
 def each_value(*rules: Rule) -> Check:
     """Each value of a map must satisfy ``rules``; errors show the path ``map[key]``."""
+    apply = _all(rules)
 
-    def factory(runs: Sequence[Run]) -> Run:
-        def run(values: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-            for key, value in values.items():
-                for each in runs:
-                    each(value, f"{path}[{key}]", scope, errors)
+    def run(values: Any, path: str, scope: Any, errors: Errors) -> None:
+        for key, value in values.items():
+            apply(value, f"{path}[{key}]", scope, errors)
 
-        return run
-
-    return _combined(rules, factory)
+    return Check(run)
 
 
 def _field(
     name: str,
     rules: Sequence[Rule],
     at: str | None,
-    is_absent: Callable[[Any], bool],
-    error: Callable[[str], FieldError] | None = None,
     *,
-    read: Callable[[Any], Any] | None = None,
+    missing: str | None = None,
+    may_be_empty: bool = False,
 ) -> Check:
-    """A row: ``rules`` apply to a field unless it is absent, which may be an error."""
-    value_of, where = read or _reader(name), _locator(name if at is None else at)
+    """A row: ``rules`` apply to a field that is present, and not empty unless it may be.
 
-    def factory(runs: Sequence[Run]) -> Run:
-        def run(struct: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-            value = value_of(struct)
-            if is_absent(value):
-                if error is not None:
-                    errors.append(error(where(path)))
-                return
-            field = where(path)
-            for each in runs:
-                each(value, field, scope, errors)
-
-        return run
-
-    return _combined(rules, factory)
-
-
-def _is_none(value: Any) -> bool:
-    return value is None
-
-
-def _combined(rules: Sequence[Rule], factory: Callable[[Sequence[Run]], Run]) -> Check:
+    Any other field is reported as missing with the detail ``missing``, unless that is None.
+    """
+    read, shown = _reader(name), name if at is None else at
+    suffix = f".{shown}" if shown else ""
     checks = [_check(rule) for rule in rules]
-    if any(check.is_stateful for check in checks):
-        return Check(lambda: factory([check.bind() for check in checks]), is_stateful=True)
-    run = factory([check.bind() for check in checks])
-    return Check(lambda: run)
+    accepts = checks[0].accepts if len(checks) == 1 else None
+    apply = _all(rules)
+
+    def run(struct: Any, path: str, scope: Any, errors: Errors) -> None:
+        value = read(struct)
+        if value or (may_be_empty and value is not None):
+            if accepts is None or not accepts(value):
+                apply(value, path + suffix if path else shown, scope, errors)
+        elif missing is not None:
+            errors.append(field_errors.required(path + suffix if path else shown, missing))
+
+    return Check(run, reads=name.partition(".")[0] if missing is None else "")
+
+
+def _all(rules: Sequence[Rule]) -> Run:
+    checks = [_check(rule) for rule in rules]
+    if len(checks) == 1 and not checks[0].reads:
+        return checks[0].run
+    steps = [(each.reads, each.run) for each in checks]
+
+    def run(value: Any, path: str, scope: Any, errors: Errors) -> None:
+        for reads, each in steps:
+            if not reads or reads in value:
+                each(value, path, scope, errors)
+
+    return run
 
 
 def _check(rule: Rule) -> Check:
@@ -340,31 +349,20 @@ def _check(rule: Rule) -> Check:
 
 
 def _sentences(sentences_of: Sentences) -> Check:
-    def run(value: Any, path: str, _: Any, errors: list[FieldError]) -> None:
+    def run(value: Any, path: str, _: Any, errors: Errors) -> None:
         if wrong := sentences_of(value):
             errors.extend(all_invalid(path, value, wrong))
 
-    return Check(lambda: run)
-
-
-def _sequence(runs: Sequence[Run]) -> Run:
-    if len(runs) == 1:
-        return runs[0]
-
-    def run(value: Any, path: str, scope: Any, errors: list[FieldError]) -> None:
-        for each in runs:
-            each(value, path, scope, errors)
-
-    return run
+    return Check(run, accepts=lambda value: not sentences_of(value))
 
 
 def _reader(name: str) -> Callable[[Any], Any]:
     """Return a function that reads a field, such as ``spec.controller``, from a struct."""
     if "." not in name:
-        return lambda struct: struct.get(name)
-    first_name, _, rest = name.partition(".")
-    read = _reader(rest)
-    return lambda struct: read(struct.get(first_name) or _EMPTY)
+        return methodcaller("get", name)
+    outer, _, inner = name.partition(".")
+    read = _reader(inner)
+    return lambda struct: read(struct.get(outer) or _EMPTY)
 
 
 _EMPTY: Final[Struct] = {}

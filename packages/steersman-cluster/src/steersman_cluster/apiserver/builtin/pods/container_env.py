@@ -155,7 +155,7 @@ _SOURCES: Final[Mapping[str, Check]] = {
 ENV: Final = rule.table(
     rule.required("name", env_name),
     rule.given("valueFrom", rule.code(_value_from_errors)),
-    rule.code(_one_source_errors),
+    rule.code(_one_source_errors, reads="valueFrom"),
 )
 
 

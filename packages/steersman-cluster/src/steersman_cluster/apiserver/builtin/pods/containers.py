@@ -79,10 +79,10 @@ _CONTAINER: Final = rule.table(
     rule.optional("ports", rule.each(_PORT)),
     rule.optional("env", rule.each(ENV)),
     rule.optional("envFrom", rule.code(env_from_errors)),
-    rule.scoped(mount_errors),
-    rule.scoped(device_errors),
+    rule.scoped(mount_errors, reads="volumeMounts"),
+    rule.scoped(device_errors, reads="volumeDevices"),
     rule.required("imagePullPolicy", PULL_POLICY),
-    rule.scoped(_resource_errors),
+    rule.scoped(_resource_errors, reads="resources"),
     rule.optional("resizePolicy", rule.scoped(_resize_errors)),
     rule.optional("securityContext", CONTAINER_SECURITY),
 )

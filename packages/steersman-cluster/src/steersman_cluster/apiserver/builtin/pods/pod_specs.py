@@ -253,8 +253,8 @@ def _file_variable_errors(spec: Object, path: str) -> Iterator[FieldError]:
 
 _SPEC: Final = rule.table(
     rule.scoped(_all_container_errors),
-    rule.scoped(_pod_resource_errors),
-    rule.scoped(_host_port_errors),
+    rule.scoped(_pod_resource_errors, reads="resources"),
+    rule.scoped(_host_port_errors, reads="hostNetwork"),
     rule.required("restartPolicy", rule.enum("Always", "OnFailure", "Never")),
     rule.required(
         "dnsPolicy", rule.enum("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
@@ -267,8 +267,8 @@ _SPEC: Final = rule.table(
     rule.given("schedulingGates", SCHEDULING_GATES),
     rule.given("topologySpreadConstraints", rule.code(spread_errors)),
     rule.code(host_process_errors),
-    rule.code(_host_user_errors),
-    rule.code(_hostname_override_errors),
+    rule.code(_host_user_errors, reads="hostUsers"),
+    rule.code(_hostname_override_errors, reads="hostnameOverride"),
     rule.given(
         "hostnameOverride",
         rule.max_bytes(_MAX_HOSTNAME_LENGTH),
@@ -292,6 +292,6 @@ _SPEC: Final = rule.table(
     rule.given("preemptionPolicy", rule.must_be_set()),
     rule.optional("preemptionPolicy", rule.enum("PreemptLowerPriority", "Never")),
     rule.given("overhead", rule.code(_overhead_errors)),
-    rule.code(system_errors),
+    rule.code(system_errors, reads="os"),
     rule.code(_file_variable_errors),
 )
