@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
@@ -37,6 +38,9 @@ EXAMPLES = 50
 settings.register_profile("steersman", deadline=None, derandomize=True, max_examples=EXAMPLES)
 settings.register_profile("deep", deadline=None, max_examples=10 * EXAMPLES)
 settings.load_profile("steersman")
+
+# Without libyaml, PyYAML's own parser takes ten times as long, most of the time of some tests.
+SLOW_YAML = 1.0 if hasattr(yaml, "CSafeLoader") else 4.0
 
 # Background jobs of a shell ignore SIGINT, and programs under nohup ignore SIGHUP; children inherit
 # both, and some tests send these signals to their children.
@@ -71,7 +75,7 @@ def is_property(item: pytest.Item) -> bool:
 
 def limit_factor(item: pytest.Item) -> float:
     """The factor of the usual time limit."""
-    return settings().max_examples / EXAMPLES if is_property(item) else 1.0
+    return SLOW_YAML * (settings().max_examples / EXAMPLES if is_property(item) else 1.0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -52,7 +52,7 @@ def test_a_date_in_a_definition_is_read_as_text() -> None:
         ("\x00", "is not YAML"),
         ("a: &x 1\nb: *x\n", "it contains YAML aliases"),
         ("a: !!python/name:os.system x\n", "is not YAML"),
-        ("[" * 5000, "it"),
+        ("[" * 1500, "it"),
         ("9" * 5000, "it"),
         (
             "apiVersion: apiextensions.k8s.io/v1beta1\nkind: CustomResourceDefinition\n",
