@@ -122,6 +122,63 @@ def test_a_class_has_only_the_annotations_of_its_own_body(load: Load, flags: int
     assert list(get_type_hints(trees.Root)) == ["port"]
 
 
+BASE = """
+from collections.abc import Mapping as Words
+
+from steersman.kinds import Part
+
+
+class Tree(Part):
+    labels: Words[str, str]
+    root: "Root | None" = None
+
+
+class Root(Part):
+    depth: int
+"""
+
+# Neither Words nor Root is a name in the module of the subclass.
+DERIVED = """
+from typing import Annotated
+
+from {base} import Tree
+
+from steersman.kinds import CustomResource, Part, Rule
+
+
+class Oak(Tree):
+    acorns: Annotated[int, Rule(ge=0)]
+
+
+class Old(Oak):
+    acorns: Annotated[int, Rule(ge=100)]
+    years: int
+
+
+class Wood(CustomResource[Old, Part], group="trees.example.com", version="v1"):
+    pass
+"""
+
+
+@pytest.mark.parametrize("of_subclass", [AS_VALUES, AS_TEXT])
+@pytest.mark.parametrize("of_base", [AS_VALUES, AS_TEXT])
+def test_a_subclass_in_another_module_inherits_fields_of_each_form(
+    load: Load, of_base: int, of_subclass: int
+) -> None:
+    base = load(BASE, of_base)
+    woods = load(DERIVED.format(base=base.__name__), of_subclass)
+    spec = b'{"labels": {"a": "b"}, "root": {"depth": 2}, "acorns": 100, "years": 9}'
+
+    old = CODEC.decode(woods.Old, spec, wanted=WANTED)
+
+    assert (old.labels["a"], old.root.depth, old.acorns, old.years) == ("b", 2, 100, 9)
+    schema = as_document(crd_of(woods.Wood))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    fields = schema["properties"]["spec"]["properties"]
+    assert [*fields] == ["labels", "root", "acorns", "years"]
+    assert fields["acorns"]["minimum"] == 100
+    assert [*own_annotations(vars(woods.Old))] == ["acorns", "years"]
+
+
 LOCAL = """
 from steersman.kinds import Part
 
