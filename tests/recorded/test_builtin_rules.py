@@ -14,6 +14,7 @@ from steersman_cluster.testing.calls import HttpResponse
 from tests.recorded.builtin_rules.cases import Case, Object, merged, placed
 from tests.recorded.builtin_rules.cluster_cases import cluster_cases
 from tests.recorded.builtin_rules.data_cases import data_cases
+from tests.recorded.builtin_rules.invalid_cases import invalid_cases
 from tests.recorded.builtin_rules.other_cases import other_cases
 from tests.recorded.builtin_rules.sample_cases import sample_cases
 from tests.recorded.builtin_rules.service_cases import service_cases
@@ -21,7 +22,14 @@ from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 from tests.unit.apiserver.builtin.kind_handler import KindHandler
 
 SAMPLES = [*sample_cases()]
-CASES = [*service_cases(), *data_cases(), *other_cases(), *cluster_cases(), *SAMPLES]
+CASES = [
+    *service_cases(),
+    *data_cases(),
+    *other_cases(),
+    *cluster_cases(),
+    *invalid_cases(),
+    *SAMPLES,
+]
 # What controllers of kube-apiserver write last, a short time after a create.
 LAST_CONDITIONS = {"customresourcedefinitions": "Established", "flowschemas": "Dangling"}
 RANDOM_METADATA = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
