@@ -205,14 +205,15 @@ def _levels() -> Iterator[Case]:
         {"queues": 64, "handSize": 6, "queueLengthLimit": 1},
     ):
         specs[f"queueing with {queuing}"] = limited(queuing)
-    for part in (
+    parts: tuple[Object, ...] = (
         {"nominalConcurrencyShares": -1},
         {"nominalConcurrencyShares": 0},
         {"lendablePercent": -1},
         {"lendablePercent": 101},
         {"borrowingLimitPercent": -1},
         {"borrowingLimitPercent": 0},
-    ):
+    )
+    for part in parts:
         specs[f"limited with {part}"] = limited({}, **part)
     yield from _cases("prioritylevelconfigurations", FLOWS, specs, namespaced=False)
 
@@ -330,7 +331,7 @@ def _webhooks() -> Iterator[Case]:
     }
     for name in ("", "a", "a.b", "A.b.c", "a.b.c"):
         changes[f"named {name!r}"] = {"name": name}
-    for part in (
+    parts: tuple[Object, ...] = (
         {"failurePolicy": "Odd"},
         {"matchPolicy": "Odd"},
         {"sideEffects": "Some"},
@@ -356,7 +357,8 @@ def _webhooks() -> Iterator[Case]:
         {"clientConfig": {"service": {"namespace": "x", "name": "y", "port": 0}}},
         {"clientConfig": {"service": {"namespace": "x", "name": "y", "path": "x//"}}},
         {"clientConfig": {"url": "https://x", "service": {"namespace": "x", "name": "y"}}},
-    ):
+    )
+    for part in parts:
         changes[f"with {part}"] = part
     for kind in ("mutating", "validating"):
         for says, change in changes.items():
