@@ -120,8 +120,8 @@ control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller
 
 # These tests wait for servers half of the time. The slowest files have the fewest tests, so an order by
 # number of tests would run them last, one after the other.
-test-real: $(DOCS) control-plane $(FOREIGN_READY) ## run the tests against a real kube-apiserver, verify the recordings
-	$(BIN)/python -m tests.real.foreign.go_programs
+test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver, verify the recordings
+	$(BIN)/python -m tests.real.foreign.go_programs chart bundle
 	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 --real-answers verify tests/real tests/recorded
 
 # Run it again: the recordings of the same server have the same bytes.

@@ -16,7 +16,7 @@ from steersman.kinds import apps_v1, core_v1
 from tests.real.convergence.checks import Sight
 from tests.real.convergence.operator_cluster import OperatorCluster, accepted, full_cluster
 
-pytestmark = pytest.mark.timeout(480)
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(480)]
 
 # Fewer, for a quick run.
 APPS = int(os.environ.get("STEERSMAN_TEST_APPS", "1000"))

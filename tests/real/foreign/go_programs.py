@@ -1,4 +1,7 @@
-"""``python -m tests.real.foreign.go_programs``: build the Go programs, and print their paths."""
+"""``python -m tests.real.foreign.go_programs [NAME…]``: build Go programs, and print their paths.
+
+Without a NAME, it also builds the test suites of other projects.
+"""
 
 import sys
 from pathlib import Path
@@ -24,7 +27,9 @@ CHART = GoProgram(name="chart", family="foreign", sources=_PACKAGING, package=".
 BUNDLE = GoProgram(name="bundle", family="foreign", sources=_PACKAGING, package="./bundle")
 
 if __name__ == "__main__":
+    names = sys.argv[1:]
     for program in (CLIENT_GO_GREETER, COMING_FROM_GO, GO_PODWATCH, CHART, BUNDLE):
-        sys.stdout.write(f"{program.build()}\n")
-    for suite in (ENVTEST_SUITE, SITE, *QUICK):
+        if not names or program.name in names:
+            sys.stdout.write(f"{program.build()}\n")
+    for suite in () if names else (ENVTEST_SUITE, SITE, *QUICK):
         sys.stdout.write(f"{suite.build()}\n")

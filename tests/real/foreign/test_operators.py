@@ -16,7 +16,7 @@ from tests.real.foreign.processes import (
     running,
 )
 
-pytestmark = pytest.mark.usefixtures("greetings")
+pytestmark = [pytest.mark.deep, pytest.mark.usefixtures("greetings")]
 
 each_operator = pytest.mark.parametrize("operator", [CLIENT_GO, KOPF, LIGHTKUBE], ids=str)
 

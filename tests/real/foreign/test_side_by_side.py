@@ -77,6 +77,7 @@ TIMERS: dict[str, list[str | Path]] = {
     ],
 }
 
+pytestmark = pytest.mark.deep
 each_operator = pytest.mark.parametrize("operator", [GO, KOPF, STEERSMAN], ids=str)
 
 
