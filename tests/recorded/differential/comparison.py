@@ -1,6 +1,8 @@
 """The comparison of a group: of the embedded server, or of the real one, with the recording."""
 
-from collections.abc import Callable, Sequence
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from tests.recorded.differential.compare import Verdict, judged, known_differences, listing
@@ -29,7 +31,7 @@ def embedded_comparison(everything: Sequence[Scenario]) -> Compare:
         scenarios = [each for each in everything if group_of(each.name) == group]
         recorded = recorded_transcript(group)
         check_complete(group, scenarios, recorded)
-        with embedded() as server:
+        with embedded() as server, _no_garbage_collection():
             run = replay(
                 with_needs(scenarios, everything), server, pace=EMBEDDED_PACE, expected=recorded
             )
@@ -39,6 +41,16 @@ def embedded_comparison(everything: Sequence[Scenario]) -> Compare:
         assert not verdict.outdated, report(verdict)
 
     return compare
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    # Collections take a sixth of the time, because a transcript has many objects; none is garbage.
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def real_comparison(
