@@ -145,6 +145,7 @@ def test_the_error_for_an_unknown_example_lists_the_available_ones(tmp_path: Pat
 def test_a_failure_is_shown_once_however_often_it_happens(tmp_path: Path) -> None:
     finished = steersman("demo", "--pause=0.5", directory=tmp_path)
 
+    assert finished.returncode == 0, finished.stderr
     refusals = [
         line for line in events_in(finished.stdout) if re.match("reconciled .* NotOurs", line)
     ]
