@@ -281,7 +281,7 @@ REFUSED: dict[str, tuple[tuple[str, ...], dict[str, str], str, str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_an_error_is_one_sentence_and_a_hint_that_can_be_pasted(
+def test_an_error_says_what_to_do_and_where_it_is_explained(
     case: str, temporary: Path, tmp_path: Path
 ) -> None:
     arguments, environ, problem, what_now = REFUSED[case]
@@ -302,11 +302,12 @@ def test_an_error_is_one_sentence_and_a_hint_that_can_be_pasted(
 
         status, said = failing(temporary, *(each.format(**names) for each in arguments), **environ)
 
+    message, explanation = said.splitlines()
     assert status == 1
-    assert said.startswith("steersman: ")
-    assert said.count("\n") == 1
-    assert problem.format(**names) in said
-    assert said.rstrip().endswith(what_now)
+    assert message.startswith("steersman: ")
+    assert problem.format(**names) in message
+    assert message.endswith(what_now)
+    assert explanation.startswith("see: steersman explain ")
     assert foreign.read_text(encoding="utf-8") == "clusters: []\n"
     assert list(temporary.iterdir()) == []
 
@@ -332,7 +333,9 @@ def test_the_error_for_truncated_data_says_what_to_do(temporary: Path, tmp_path:
 
     assert status == 1
     assert said.startswith(f"steersman: the data in {data} is incomplete: it ends at revision ")
-    assert said.endswith(f"echo accept > {data}/steersman.head\n")
+    message, explanation = said.splitlines()
+    assert message.endswith(f"echo accept > {data}/steersman.head")
+    assert explanation == "see: steersman explain ClusterError"
 
 
 def test_a_kubeconfig_that_a_killed_cluster_left_is_replaced(

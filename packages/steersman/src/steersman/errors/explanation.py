@@ -6,7 +6,7 @@ taken from the class: the docstring, and the message that it makes of the argume
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module, resources
+from importlib import import_module
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -70,7 +70,9 @@ def example_arguments(package: str) -> dict[str, dict[str, Any]]:
 
 
 def _entries(package: str) -> dict[str, dict[str, Any]]:
-    import tomllib  # only for explanations
+    # Only for explanations: these take a while.
+    import tomllib
+    from importlib import resources
 
     text = resources.files(package).joinpath("explanations.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
