@@ -11,7 +11,7 @@ other distributions import the other names from here.
 
 Takes:     arguments
 Gives:     data on stdout, everything else on stderr, and an exit status: 0, 1 (failed) or 2 (usage)
-Promises:  - an error is one sentence and a hint that can be pasted
+Promises:  - an error says what to do and where it is explained
            - a rejected command leaves no partly written files
            - a command of another distribution does not slow down the others
 Never:     contains functions that are useful without a command line; these are in other packages
