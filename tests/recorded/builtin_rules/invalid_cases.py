@@ -1,4 +1,4 @@
-"""Invalid fields of Ingresses, autoscalers, priority levels, admission policies and webhooks."""
+"""Invalid fields of Ingresses, autoscalers, flow control, admission policies and webhooks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,6 +15,7 @@ def invalid_cases() -> Iterator[Case]:
     yield from _metrics()
     yield from _behaviors()
     yield from _levels()
+    yield from _flows()
     yield from _policies()
     yield from _webhooks()
 
@@ -216,6 +217,60 @@ def _levels() -> Iterator[Case]:
     for part in parts:
         specs[f"limited with {part}"] = limited({}, **part)
     yield from _cases("prioritylevelconfigurations", FLOWS, specs, namespaced=False)
+
+
+def _flows() -> Iterator[Case]:
+    level = {"priorityLevelConfiguration": {"name": "exempt"}}
+    subject: Object = {"kind": "User", "user": {"name": "x"}}
+    resource: Object = {
+        "verbs": ["get"],
+        "apiGroups": [""],
+        "resources": ["pods"],
+        "namespaces": ["x"],
+    }
+    url: Object = {"verbs": ["get"], "nonResourceURLs": ["/x"]}
+
+    def rule(resources: Object | None = None, urls: Object | None = None, **parts: Any) -> Object:
+        whole: Object = {"subjects": [subject], **parts}
+        if resources is not None:
+            whole["resourceRules"] = [resources]
+        if urls is not None:
+            whole["nonResourceRules"] = [urls]
+        return {**level, "rules": [whole]}
+
+    specs: dict[str, Object] = {
+        "of no level": {"priorityLevelConfiguration": {}},
+        "of an odd level": {"priorityLevelConfiguration": {"name": "A b"}},
+        "of precedence 0": {**level, "matchingPrecedence": 0},
+        "of precedence -1": {**level, "matchingPrecedence": -1},
+        "of precedence 10001": {**level, "matchingPrecedence": 10001},
+        "distinguished oddly": {**level, "distinguisherMethod": {"type": "Odd"}},
+        "without subjects": rule(resource, subjects=[]),
+        "without rules": rule(),
+    }
+    for name in ("verbs", "apiGroups", "resources", "namespaces"):
+        specs[f"without {name}"] = rule({**resource, name: []})
+        specs[f"with all and one of {name}"] = rule({**resource, name: ["*", "x"]})
+        specs[f"with odd {name}"] = rule({**resource, name: ["A b"]})
+    specs["of the cluster and a namespace"] = rule({**resource, "clusterScope": True})
+    specs["of the cluster"] = rule({**resource, "namespaces": [], "clusterScope": True})
+    for texts in ([], ["*"], ["x"], ["/x", "*"], ["/x/*"], ["/*/x"], [""], ["/x x"]):
+        specs[f"with URLs {texts}"] = rule(urls={**url, "nonResourceURLs": texts})
+    specs["with URLs and odd verbs"] = rule(urls={**url, "verbs": ["odd"]})
+    subjects: tuple[Object, ...] = (
+        {"kind": "Odd"},
+        {"kind": "User"},
+        {"kind": "User", "user": {"name": ""}},
+        {"kind": "Group", "group": {"name": ""}},
+        {"kind": "Group", "user": {"name": "x"}},
+        {"kind": "ServiceAccount", "serviceAccount": {"name": "", "namespace": "x"}},
+        {"kind": "ServiceAccount", "serviceAccount": {"name": "x", "namespace": ""}},
+        {"kind": "ServiceAccount", "serviceAccount": {"name": "A b", "namespace": "A b"}},
+        {"kind": "ServiceAccount", "serviceAccount": {"name": "*", "namespace": "x"}},
+    )
+    for each in subjects:
+        specs[f"for {each}"] = rule(resource, subjects=[each])
+    yield from _cases("flowschemas", FLOWS, specs, namespaced=False)
 
 
 def _rule_changes() -> dict[str, Object]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from steersman_cluster.apiserver.builtin import rule
+from steersman_cluster.apiserver.builtin.cluster.flow_schemas import flow_schema_errors
 from steersman_cluster.apiserver.builtin.cluster.priority_levels import priority_level_errors
 from steersman_cluster.apiserver.builtin.cluster.signing_requests import request_errors
 from steersman_cluster.apiserver.builtin.common_defaults import fill, fill_empty
@@ -106,9 +107,7 @@ SERVICE_ACCOUNT = Strategy(
 )
 FLOW_SCHEMA = Strategy(
     default=_default_flow_schema,
-    validate=rule.required(
-        "spec.priorityLevelConfiguration.name", detail="must reference a priority level"
-    ),
+    validate=flow_schema_errors,
     name_errors=subdomain_name,
     generation_fields=("spec",),
     has_status=True,
