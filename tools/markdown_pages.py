@@ -16,6 +16,7 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+from docutils.nodes import paragraph
 from sphinx.addnodes import toctree
 from sphinx.application import Sphinx
 from sphinx.directives.code import LiteralIncludeReader
@@ -148,8 +149,8 @@ def _sections(app: Sphinx) -> Iterator[tuple[str, list[str]]]:
 
 def _first_sentence(app: Sphinx, name: str) -> str:
     document = app.env.get_doctree(name)
-    for paragraph in document.findall(lambda each: each.tagname == "paragraph"):
-        text = " ".join(paragraph.astext().split())
+    for found in document.findall(paragraph):
+        text = " ".join(found.astext().split())
         return re.split(r"(?<=[.]) ", text)[0]
     return ""
 

@@ -24,6 +24,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if mode is Mode.RECORD:
         # A new group has no file yet. The corpus takes a second, so it is not built otherwise.
         groups = sorted({group_of(each.name) for each in _corpus()})
+    assert metafunc.module is not None
     area = metafunc.module.AREA
     # The first group of a module waits for the responses to all of them.
     marks = () if mode is Mode.REPLAY else (pytest.mark.timeout(LIVE_SECONDS),)

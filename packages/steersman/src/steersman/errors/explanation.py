@@ -47,8 +47,9 @@ def explanations() -> dict[str, Explanation]:
     """Return the explanations of the errors of all installed distributions, by class name."""
     from importlib.metadata import entry_points  # takes a while
 
-    packages = sorted({each.value for each in entry_points(group=ENTRY_POINTS)} - {__package__})
-    found = explanations_in(__package__)
+    own = __name__.rpartition(".")[0]
+    packages = sorted({each.value for each in entry_points(group=ENTRY_POINTS)} - {own})
+    found = explanations_in(own)
     for package in packages:
         found |= explanations_in(package)
     return found

@@ -83,6 +83,10 @@ TOKEN_SECONDS: Final = rule.table(
 )
 
 
+def _listed(holder: Source, name: str) -> Sequence[Source]:
+    return holder.get(name) or ()
+
+
 def _projection_errors(source: Source, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     paths: set[str] = set()
@@ -93,14 +97,14 @@ def _projection_errors(source: Source, path: str) -> list[FieldError]:
         elif path_:
             paths.add(path_)
 
-    for index, projection in enumerate(source.get("sources") or ()):
+    for index, projection in enumerate(_listed(source, "sources")):
         field = f"{path}.sources[{index}]"
         for kind in ("secret", "configMap"):
             if (keys := projection.get(kind)) is not None:
                 errors += _PROJECTED_KEYS(keys, f"{field}.{kind}")
-                for item in keys.get("items") or ():
+                for item in _listed(keys, "items"):
                     claim(item.get("path", ""), keys.get("name", ""))
-        for file in (projection.get("downwardAPI") or {}).get("items") or ():
+        for file in _listed(projection.get("downwardAPI") or {}, "items"):
             errors += _DOWNWARD_FILE(file, f"{field}.downwardAPI")
             claim(file.get("path", ""), file.get("path", ""))
         if (token := projection.get("serviceAccountToken")) is not None:
