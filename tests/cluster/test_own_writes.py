@@ -235,7 +235,9 @@ async def scenario(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Scenar
 
 
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    "seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(1, 10))]
+)
 async def test_reads_include_our_own_writes(seed: int) -> None:
     scopes = tuple(Random(seed).sample(SCOPES, 3))
     async with scenario(seed, scopes) as running:

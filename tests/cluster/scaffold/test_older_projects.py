@@ -17,6 +17,8 @@ from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
 
 OLDER = Path(__file__).parent / "older_projects"
 PROJECTS = sorted(each.name for each in OLDER.iterdir())
+# The tests of the others take longer, and run in `make test-deep`.
+QUICK = "podwatch"
 
 PATH = str(Path(which("git") or "").parent)
 
@@ -83,7 +85,14 @@ def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgr
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", [each for each in PROJECTS if each != "appservice"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=() if each == QUICK else pytest.mark.deep)
+        for each in PROJECTS
+        if each != "appservice"
+    ],
+)
 def test_the_tests_of_an_older_project_pass_with_the_current_names(
     name: str, tmp_path: Path
 ) -> None:
