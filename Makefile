@@ -55,7 +55,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 # A project of this commit is upgraded before a release; the tag of the last release, once there is one.
-PREVIOUS_RELEASE := f3f5abb0b1a846698675bb952a9cf71c155776b0
+PREVIOUS_RELEASE := e6b3940b1daef151ef255c07b27c5fa82d481a81
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -128,10 +128,11 @@ test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver,
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
 	$(PYTEST) -n 2 --dist loadfile --real-answers record tests/recorded
 
-test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, suites of other projects
+test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, other projects, mutants
 	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50
+	$(BIN)/python -m tests.mutation
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)
