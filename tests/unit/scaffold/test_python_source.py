@@ -286,7 +286,7 @@ def test_attributes_of_a_variable_whose_class_a_check_determines_are_renamed() -
         """)
 
 
-def test_class_keywords_of_parts_are_renamed() -> None:
+def test_class_keywords_of_parts_only_are_renamed() -> None:
     text = """\
         import steersman as sm
         from steersman.kinds import apps_v1
@@ -301,6 +301,8 @@ def test_class_keywords_of_parts_are_renamed() -> None:
                 class Inner(Spec, rules=()): ...
 
         class Mine(Other, rules=1): ...
+
+        class Controller(sm.Controller, rules=1): ...
         """
 
     assert renamed(text) == dedent("""\
@@ -317,6 +319,8 @@ def test_class_keywords_of_parts_are_renamed() -> None:
                 class Inner(Spec, validations=()): ...
 
         class Mine(Other, rules=1): ...
+
+        class Controller(sm.Controller, rules=1): ...
         """)
 
 

@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
+from steersman import kinds
 from steersman.scaffold.source_editor import import_statement
 from steersman.scaffold.upgrade.object_types import DERIVED, GENERIC, ObjectTypes
 from steersman.scaffold.upgrade.rename_map import PACKAGES, RenameMap, is_ours
@@ -36,7 +37,8 @@ from steersman.scaffold.upgrade.syntax_facts import (
     stored_names,
 )
 
-_PART: Final = "steersman.kinds.Part"
+_KINDS: Final = "steersman.kinds"
+_PART: Final = f"{_KINDS}.Part"
 
 _LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)?")
 
@@ -73,6 +75,12 @@ def imported_elsewhere(text: str) -> frozenset[str]:
         if isinstance(node, ast.ImportFrom) and (node.level or not is_ours(node.module or ""))
         for alias in node.names
     )
+
+
+def _is_kind(base: str) -> bool:
+    """Return whether a class of steersman is a part of objects."""
+    module, _, name = base.rpartition(".")
+    return module.startswith(_KINDS) or (module == "steersman" and name in kinds.__all__)
 
 
 class _File:
@@ -370,8 +378,9 @@ class _File:
                     self._note(each.name, new)
 
     def _rename_class_keywords(self, cls: ast.ClassDef) -> None:
-        # Only parts have class keywords.
-        for each in cls.keywords if cls.name in self._types.derived else ():
+        base = self._types.derived.get(cls.name)
+        # Only parts have class keywords of steersman; those of other classes are the author's own.
+        for each in cls.keywords if base is not None and _is_kind(base) else ():
             new = each.arg and self._renames.keyword(_PART, each.arg)
             if each.arg and new:
                 self._replace_word(each, each.arg, new)
