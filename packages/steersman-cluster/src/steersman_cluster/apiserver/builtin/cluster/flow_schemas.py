@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
+import msgspec
+
 from steersman_cluster.apiserver.builtin import rule
 from steersman_cluster.apiserver.builtin.rule import Check
 from steersman_cluster.apiserver.meta.field_errors import (
@@ -40,6 +42,14 @@ def _exempt_errors(precedence: int, path: str, name: str) -> Iterator[FieldError
     if precedence == 1 and name != EXEMPT:
         why = "only the schema named 'exempt' may have matchingPrecedence 1"
         yield invalid(path, precedence, why)
+
+
+def _distinguisher_errors(method: Object, path: str) -> Iterator[FieldError]:
+    kind = method.get("type", "")
+    if kind not in ("ByNamespace", "ByUser"):
+        # kube-apiserver prints the struct, not the field.
+        shown = msgspec.Raw(msgspec.json.encode({"Type": kind}))
+        yield not_supported(f"{path}.type", shown, ("ByNamespace", "ByUser"))
 
 
 def _only(what: str) -> Check:
@@ -173,7 +183,7 @@ _SPEC: Final = rule.table(
         rule.scoped(_exempt_errors),
         default=0,
     ),
-    rule.given("distinguisherMethod", rule.always("type", rule.enum("ByNamespace", "ByUser"))),
+    rule.given("distinguisherMethod", rule.code(_distinguisher_errors)),
     rule.required(
         "priorityLevelConfiguration.name", dns_subdomain, detail="must reference a priority level"
     ),
