@@ -34,7 +34,7 @@ def survives(path: Path, mutant: Mutant, index: CaseIndex) -> bool:
     """Whether no test kills the mutant."""
     module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
     nearest = index.nearest(mutant.words, limit=NEAREST)
-    stages = [nearest, *([each] for each in ALL)] if nearest else [[each] for each in ALL]
+    stages = [nearest, *ALL] if nearest else ALL
     return not any(is_killed(module, mutant.source, stage) for stage in stages)
 
 

@@ -2,9 +2,14 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from steersman_cluster.apiserver.meta import name_validation
 
 # The functions of ``rule`` whose arguments are rules, and the position of the first one.
 _CONTAINERS: Final = {
@@ -26,6 +31,9 @@ _WEAKER: Final = {"required": "optional", "needed": "given"}
 _FILLS: Final = ("fill", "fill_empty")
 _ADDS: Final = ("append", "extend")
 _MIN_TEXT: Final = 3
+# Values that no format permits.
+_ODD_TEXT: Final = "Odd/Value !"
+_ODD_NUMBER: Final = -(2**40)
 _WORD: Final = re.compile(r"[A-Za-z][\w.-]{2,}")
 
 Part: TypeAlias = ast.expr | ast.stmt | ast.keyword
@@ -164,7 +172,7 @@ def _words_of_constants(module: ast.Module) -> dict[str, set[str]]:
     return found
 
 
-def _words(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
+def _words(node: ast.AST, constants: Mapping[str, AbstractSet[str]]) -> set[str]:
     found: set[str] = set()
     for each in ast.walk(node):
         match each:
@@ -173,10 +181,21 @@ def _words(node: ast.AST, constants: dict[str, set[str]]) -> set[str]:
             case ast.keyword(arg=str(name)):
                 found.add(name)
             case ast.Name(id=name):
-                found |= constants.get(name, set())
+                found |= constants.get(name) or _words_of_format(name)
             case _:
                 pass
     return found
+
+
+@cache
+def _words_of_format(name: str) -> frozenset[str]:
+    """The words in the message of a function of ``name_validation``."""
+    messages: list[str] = []
+    check: Any = getattr(name_validation, name, None)
+    for value in (_ODD_TEXT, _ODD_NUMBER) if callable(check) else ():
+        with suppress(TypeError, AttributeError):
+            messages += check(value)
+    return frozenset(_WORD.findall(" ".join(map(str, messages))))
 
 
 def _line_offsets(source: str) -> list[int]:
