@@ -15,6 +15,7 @@ from tests.mutation.selection import ALL, CaseIndex
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "packages/steersman-cluster/src"
 BUILTIN = SOURCE / "steersman_cluster/apiserver/builtin"
+FORMATS = SOURCE / "steersman_cluster/apiserver/meta/name_validation.py"
 NEAREST = 40
 # The definition of the rows, and tables of names.
 SKIPPED = ("rule.py", "table.py", "go_forms.py")
@@ -22,11 +23,12 @@ SKIPPED = ("rule.py", "table.py", "go_forms.py")
 
 def all_mutants(only: Sequence[str]) -> Iterator[tuple[Path, Mutant]]:
     """Each mutant of each module, or of the modules whose path contains one of ``only``."""
+    formats = FORMATS.read_text(encoding="utf-8")
     for path in sorted(BUILTIN.rglob("*.py")):
         named = str(path.relative_to(BUILTIN))
         if path.name in SKIPPED or (only and not any(each in named for each in only)):
             continue
-        for mutant in mutants(path.read_text(encoding="utf-8")):
+        for mutant in mutants(path.read_text(encoding="utf-8"), formats):
             yield path, mutant
 
 

@@ -19,6 +19,7 @@ _SECONDS = 300
 
 def is_killed(module: str, source: str, tests: Sequence[str]) -> bool:
     """Whether one of ``tests`` fails, or does not even import, with ``source`` as ``module``."""
+    assert module not in sys.modules, f"{module} is already imported, so a mutant has no effect"
     pid = os.fork()
     if pid == 0:
         os._exit(_run(module, source, tests))

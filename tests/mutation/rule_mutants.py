@@ -4,12 +4,8 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final, TypeAlias
-
-from steersman_cluster.apiserver.meta import name_validation
+from typing import Final, TypeAlias
 
 # The functions of ``rule`` whose arguments are rules, and the position of the first one.
 _CONTAINERS: Final = {
@@ -31,9 +27,6 @@ _WEAKER: Final = {"required": "optional", "needed": "given"}
 _FILLS: Final = ("fill", "fill_empty")
 _ADDS: Final = ("append", "extend")
 _MIN_TEXT: Final = 3
-# Values that no format permits.
-_ODD_TEXT: Final = "Odd/Value !"
-_ODD_NUMBER: Final = -(2**40)
 _WORD: Final = re.compile(r"[A-Za-z][\w.-]{2,}")
 
 Part: TypeAlias = ast.expr | ast.stmt | ast.keyword
@@ -52,10 +45,14 @@ class Mutant:
         return f"{self.line}: {' '.join(self.deleted.split())[:100]}"
 
 
-def mutants(source: str) -> Iterator[Mutant]:
-    """Each mutant of a module, in the order of the source."""
+def mutants(source: str, formats: str = "") -> Iterator[Mutant]:
+    """Each mutant of a module, in the order of the source.
+
+    ``formats`` is the source of the module with the checks of formats. It is not imported: a mutant
+    must be the first one that imports the API server.
+    """
     module = ast.parse(source)
-    constants = _words_of_constants(module)
+    constants = _words_of_constants(ast.parse(formats)) | _words_of_constants(module)
     offsets = _line_offsets(source)
     for part, replacement, context in sorted(_changes(module), key=lambda each: each[0].lineno):
         start = offsets[part.lineno - 1] + part.col_offset
@@ -163,10 +160,13 @@ def _words_of_constants(module: ast.Module) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for node in module.body:
         match node:
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
-                found[name] = _words(value, {})
+            case (
+                ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                | ast.Assign(targets=[ast.Name(id=name)], value=value)
+            ):
+                found[name] = _words(value, found)
             case ast.FunctionDef(name=name):
-                found[name] = _words(node, {})
+                found[name] = _words(node, found)
             case _:
                 pass
     return found
@@ -181,21 +181,10 @@ def _words(node: ast.AST, constants: Mapping[str, AbstractSet[str]]) -> set[str]
             case ast.keyword(arg=str(name)):
                 found.add(name)
             case ast.Name(id=name):
-                found |= constants.get(name) or _words_of_format(name)
+                found |= constants.get(name, set())
             case _:
                 pass
     return found
-
-
-@cache
-def _words_of_format(name: str) -> frozenset[str]:
-    """The words in the message of a function of ``name_validation``."""
-    messages: list[str] = []
-    check: Any = getattr(name_validation, name, None)
-    for value in (_ODD_TEXT, _ODD_NUMBER) if callable(check) else ():
-        with suppress(TypeError, AttributeError):
-            messages += check(value)
-    return frozenset(_WORD.findall(" ".join(map(str, messages))))
 
 
 def _line_offsets(source: str) -> list[int]:
