@@ -16,6 +16,7 @@ ALL: Final = (
     (
         "tests/unit/apiserver/builtin",
         "tests/recorded/test_builtin_rules.py",
+        "tests/recorded/test_generated_rules.py",
         "tests/recorded/test_pod_rules.py",
         "tests/recorded/test_mutated_kinds.py",
     ),
