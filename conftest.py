@@ -1,3 +1,3 @@
 """Plugins of all tests, those of the examples included."""
 
-pytest_plugins = ["tests.missing_packages"]
+pytest_plugins = ["tests.cpu_limits", "tests.missing_packages"]

@@ -8,25 +8,20 @@ import pytest
 import yaml
 from hypothesis import settings
 
+from tests import cpu_limits
+
 TESTS = Path(__file__).parent
 
-# Per test, with its set-up; other kinds have the default of pyproject.toml, and a test can have its
-# own mark. A unit test does not wait; but some start Python, a garbage collection can run in any,
-# and a busy machine can stall for seconds.
-# A property has fifty examples, and in a new clone Hypothesis builds its tables of letters.
-# The command line starts as a separate process, which takes time on a busy machine.
+# CPU time per test, with its set-up; a test can have its own mark. A garbage collection can run in
+# any test. A property has fifty examples; in a new clone Hypothesis builds its tables of letters.
 # The first architecture test reads all code, and all tests.
-# Type checkers read the whole package without a cache. A real API server takes time to start.
-LIMIT_SECONDS = {
+CPU_SECONDS = {
     "unit": 10,
     "property": 20,
     "architecture": 60,
     "cluster": 30,
-    "docs": 30,
     "simulation": 60,
-    "typing": 180,
-    "real": 120,
-    "recorded": 120,
+    "recorded": 60,
 }
 
 # Kinds of tests that use tools which no other test needs.
@@ -87,5 +82,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             kind = "property"
         if kind in TOOL_KINDS:
             item.add_marker(pytest.mark.needs_tools)
-        if kind in LIMIT_SECONDS and item.get_closest_marker("timeout") is None:
-            item.add_marker(pytest.mark.timeout(LIMIT_SECONDS[kind] * limit_factor(item)))
+        if kind in CPU_SECONDS and item.get_closest_marker(cpu_limits.MARK) is None:
+            seconds = CPU_SECONDS[kind] * limit_factor(item)
+            item.add_marker(pytest.mark.cpu_seconds(seconds))

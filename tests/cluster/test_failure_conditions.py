@@ -260,7 +260,6 @@ async def ups_and_downs(cluster: Cluster) -> None:
         await cluster.settle()
 
 
-@pytest.mark.timeout(60)
 async def test_the_condition_is_written_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(operator=lambda: [CONTROLLER], kinds=[Widget], steps=ups_and_downs)

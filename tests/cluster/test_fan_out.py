@@ -6,7 +6,6 @@ from random import Random
 from typing import Any
 
 import msgspec
-import pytest
 
 from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map, name_of, turns
 
@@ -76,7 +75,6 @@ async def everything_since(api: EmbeddedServer, path: str, version: str) -> tupl
     return events, digest.hexdigest()
 
 
-@pytest.mark.timeout(120)
 async def test_every_watcher_sees_every_event_once_and_in_order() -> None:
     api, rng = EmbeddedServer(), Random(4)
     path = f"/api/v1/namespaces/{await api.namespace()}/configmaps"

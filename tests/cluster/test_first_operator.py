@@ -114,7 +114,6 @@ def work_seconds() -> float:
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(240)
 def test_an_operator_is_built_and_tested_within_half_a_minute(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -9,7 +9,6 @@ SEEDS = range(7000, 7006)
 
 
 @pytest.mark.deep
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_the_server_survives_every_generated_request(seed: int) -> None:
     outcome = await Scenario(seed, samples()).run()

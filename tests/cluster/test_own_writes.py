@@ -234,7 +234,6 @@ async def scenario(seed: int, scopes: tuple[Scope, ...]) -> AsyncIterator[Scenar
         yield Scenario(rng, clock, api, log, transport, client, caches, readers, known, names)
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.deep) for seed in range(1, 10))]
 )

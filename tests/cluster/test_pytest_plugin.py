@@ -11,8 +11,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# A pytest in a separate process, with a cluster.
-pytestmark = pytest.mark.timeout(60)
 
 # pytest-asyncio: not installed, and in both of its modes.
 SCOPE = ("-o", "asyncio_default_fixture_loop_scope=function")

@@ -58,7 +58,6 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Wheels:
     return Wheels(base, cluster)
 
 
-@pytest.mark.timeout(90)
 def test_the_base_wheel_is_smaller_and_has_no_development_code(
     wheels: Wheels,
 ) -> None:
@@ -95,7 +94,6 @@ sm.Manager(controllers=[sm.Controller(core_v1.Namespace, reconcile=reconcile, na
 DEPENDENCIES = ("_yaml", "httptools", "msgspec", "prometheus_client", "yaml")
 
 
-@pytest.mark.timeout(90)
 async def test_the_base_wheel_runs_an_operator_without_the_other(
     wheels: Wheels, tmp_path: Path
 ) -> None:
@@ -120,7 +118,6 @@ async def test_the_base_wheel_runs_an_operator_without_the_other(
     assert b"reconciled default with None" in said
 
 
-@pytest.mark.timeout(90)
 def test_a_wheel_contains_the_examples_without_their_tests(wheels: Wheels) -> None:
     names = ZipFile(wheels.cluster).namelist()
 
@@ -155,7 +152,6 @@ def virtual_environment(home: Path, *, only: Collection[str] = ()) -> Path:
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(240)
 def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     wheels: Wheels, tmp_path: Path
 ) -> None:
@@ -202,7 +198,6 @@ def test_a_project_created_from_a_wheel_passes_its_checks_without_an_index(
     assert settings["origin"].startswith(f"{wheels.base.as_uri()}#sha256=")
 
 
-@pytest.mark.timeout(120)
 def test_a_demo_runs_from_a_wheel(wheels: Wheels, tmp_path: Path) -> None:
     """The environment has only the dependencies of steersman, and not this source."""
     site = virtual_environment(tmp_path / "venv")

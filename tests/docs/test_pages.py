@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tools.pages import DOCS, as_rst, filled
 
 HERE = DOCS / "examples" / "robot.md"
@@ -27,7 +25,6 @@ def test_the_help_of_every_command_has_a_heading() -> None:
     assert "## steersman generate crd\n" in text
 
 
-@pytest.mark.timeout(20)  # all packages are loaded
 def test_each_public_name_links_to_its_package() -> None:
     text = filled("```{public-names}\n```", HERE)
 

@@ -13,7 +13,6 @@ def test_the_tutorial_is_tested() -> None:
     assert DOCS / "tutorial.md" in PAGES
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_has_the_output_of_its_commands(page: Path) -> None:
     done = list(follow(page, kubectl=None))

@@ -5,14 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 BOTH = "tests/cluster/test_cluster_fixture.py"
 
 
-# The tests start their own control plane, and wait for seconds until it is idle after each step.
-@pytest.mark.timeout(240)
 def test_tests_with_the_cluster_fixture_pass_on_a_real_control_plane() -> None:
     program = [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", BOTH]
 

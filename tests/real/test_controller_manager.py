@@ -24,8 +24,6 @@ from tests.real.controller_scenarios import POLL_SECONDS, SCENARIOS, Stage, make
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
 from tests.real.service_scenarios import SERVICE_SCENARIOS
 
-pytestmark = pytest.mark.timeout(180)
-
 LOG = "kube-controller-manager.log"
 
 MAX_POLLS = 100

@@ -20,8 +20,6 @@ from tests.real.deployment_scenarios import (
     is_caught_up,
 )
 
-pytestmark = pytest.mark.timeout(180)
-
 COMPARISON = ControllerComparison(
     parts=("replicasets", "deployments"),
     controllers=("replicaset-controller", "deployment-controller"),

@@ -9,8 +9,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 
-import pytest
-
 from tests.real.failover.audit_log import AuditedWrite, Round, failover_result
 from tests.real.failover.rounds import LeaseTimings, replica_pair, running_replicas
 
@@ -23,7 +21,6 @@ LEASE_TIMINGS = LeaseTimings(lease_seconds=7, renew_seconds=5.0, retry_seconds=0
 SLACK_SECONDS = 30.0
 
 
-@pytest.mark.timeout(180)
 async def test_no_write_of_a_paused_leader_follows_the_first_write_of_the_new_one(
     tmp_path: Path,
 ) -> None:

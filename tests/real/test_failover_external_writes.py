@@ -10,7 +10,6 @@ from tests.real.test_failover import LEASE_TIMINGS
 
 
 @pytest.mark.deep
-@pytest.mark.timeout(300)
 async def test_a_former_leader_starts_no_reconcile_and_no_external_write() -> None:
     faults: list[Fault] = ["stopped", "cut off", "stopped"]
 

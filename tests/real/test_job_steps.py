@@ -13,8 +13,6 @@ from tests.real.controller_comparison import (
     difference,
 )
 
-pytestmark = pytest.mark.timeout(180)
-
 COMPARISON = ControllerComparison(
     parts=("jobs", "cronjobs"),
     controllers=("job-controller", "cronjob-controller"),

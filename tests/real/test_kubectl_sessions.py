@@ -25,9 +25,6 @@ WITH_NODES = [each for each in SESSIONS if each.needs_nodes]
 WITH_CONTROLLERS = [each for each in SESSIONS if each.needs_controllers]
 SERVERS = [each for each in SESSIONS if not (each.needs_nodes or each.needs_controllers)]
 
-# A hundred steps take ten seconds, and several times as long on a busy machine.
-pytestmark = pytest.mark.timeout(300)
-
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:

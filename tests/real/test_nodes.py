@@ -19,8 +19,6 @@ from tests.real.deployment_availability import (
     workloads,
 )
 
-pytestmark = pytest.mark.timeout(180)
-
 WITHIN_SECONDS = 60.0
 
 

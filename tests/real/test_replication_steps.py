@@ -13,8 +13,6 @@ from tests.real.controller_comparison import (
 )
 from tests.real.replication_scenarios import KINDS, SCENARIOS, final_state, is_caught_up
 
-pytestmark = pytest.mark.timeout(180)
-
 COMPARISON = ControllerComparison(
     parts=("replicationcontrollers",),
     controllers=("replicationcontroller-controller",),

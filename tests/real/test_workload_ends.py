@@ -23,8 +23,6 @@ from tests.real.service_scenarios import SERVICE_SCENARIOS
 from tests.real.test_controller_manager import difference, final_states, flags
 from tests.real.workload_process import workload_process
 
-pytestmark = pytest.mark.timeout(180)
-
 # steersman has no tokens controller. The test takes the place of the scheduler and kubelet.
 COMPARED = [each for each in (*SCENARIOS, *SERVICE_SCENARIOS) if each is not accounts]
 WORKLOADS = [each for each in PARTS if each not in ("nodes", "scheduler")]

@@ -12,8 +12,6 @@ from steersman_cluster.workloads import PARTS
 from tests.real.clients import connected
 from tests.real.deployment_availability import create_deployments, wait_until_available, workloads
 
-pytestmark = pytest.mark.timeout(240)
-
 WITHIN_SECONDS = 120.0
 NAMESPACE = "workloads"
 

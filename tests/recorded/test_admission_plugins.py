@@ -13,7 +13,6 @@ from tests.recorded.builtin_rules.plugin_scenarios import Scenario, scenarios
 from tests.recorded.embedded_caller import EmbeddedCaller, embedded_caller
 from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 
-pytestmark = pytest.mark.timeout(60)
 RANDOM_METADATA = ("uid", "resourceVersion", "creationTimestamp", "managedFields")
 Result: TypeAlias = tuple[int, Object, list[str]]
 # The number of requests until the plugins of the real server have received a new object; each

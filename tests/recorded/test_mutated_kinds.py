@@ -24,7 +24,6 @@ from tests.recorded.canonical import TIME
 from tests.recorded.embedded_caller import EmbeddedCaller, embedded_caller
 from tests.recorded.module_recording import ModuleRecording, RecordedCaller
 
-pytestmark = pytest.mark.timeout(120)
 NAMESPACE: Final = "mutations"
 UID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Of the objects that are mutated: the mutations of a text depend on its first character.

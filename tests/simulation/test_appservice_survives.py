@@ -16,9 +16,6 @@ from steersman_cluster.simulation import (
 )
 from tests.simulation.histories import app
 
-# Each sweep runs about forty clusters: a few seconds, or many on a busy machine.
-pytestmark = pytest.mark.timeout(180)
-
 
 async def life_of_an_app(cluster: Cluster) -> None:
     await cluster.apply(app(size=2))

@@ -22,8 +22,6 @@ from tests.simulation.flawed_operators import (
     stale_update,
 )
 
-pytestmark = pytest.mark.timeout(60)
-
 
 class MakeScenario(Protocol):
     """Returns the scenario of an operator with or without its mistake."""

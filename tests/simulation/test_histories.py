@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from tests.simulation.histories import history_of
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +33,5 @@ def test_another_seed_gives_another_history() -> None:
     assert history_of(5) != history_of(6)
 
 
-@pytest.mark.timeout(120)
 def test_the_same_seed_gives_the_same_history_in_every_process() -> None:
     assert set(histories(5)) == {history_of(5)}

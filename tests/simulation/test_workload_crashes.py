@@ -1,7 +1,5 @@
 """The controllers of the cluster reach the same state wherever they crash."""
 
-import pytest
-
 from steersman_cluster.simulation import Cluster, Scenario, survives_crashes, survives_cut_watches
 from steersman_cluster.workloads import WorkloadSettings
 from steersman_cluster.workloads.daemonsets import controllers as daemon_set_controllers
@@ -11,8 +9,6 @@ from tests.cluster.workloads.daemon_scenarios import Pod, bare_pod, deployment
 from tests.cluster.workloads.test_daemonsets import daemon_set, rolling
 from tests.cluster.workloads.test_disruptions import budget
 from tests.cluster.workloads.test_quotas import AT_ONCE, quota
-
-pytestmark = pytest.mark.timeout(60)
 
 SETTINGS = WorkloadSettings()
 

@@ -34,7 +34,6 @@ def test_type_checkers_get_the_names_that_exist() -> None:
     assert set(steersman.__all__) <= set(dir(steersman))
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", steersman.__all__)
 def test_a_name_is_the_same_object_in_its_package(name: str) -> None:
     inner = import_module(f"steersman.{lazy_names()[name]}")

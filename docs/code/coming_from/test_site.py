@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from docs.code.coming_from import timers
 from docs.code.coming_from.site import ZONE, Site, Spec, controller
 from steersman import recipes
@@ -62,7 +60,6 @@ async def life_of_a_site(cluster: Cluster) -> None:
     assert records == {"kube-root-ca.crt"}
 
 
-@pytest.mark.timeout(60)
 async def test_no_record_is_left_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(operator=lambda: [controller], kinds=[Site], steps=life_of_a_site)

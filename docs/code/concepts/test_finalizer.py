@@ -1,7 +1,5 @@
 """Tests of the code in the page about finalizers."""
 
-import pytest
-
 from docs.code.concepts.finalizer import Bucket, Spec, Store, controller
 from steersman.kinds import meta_v1
 from steersman_cluster.simulation import Cluster, Scenario, survives_crashes
@@ -40,7 +38,6 @@ async def life_of_a_bucket(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-@pytest.mark.timeout(30)
 async def test_no_bucket_remains_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(

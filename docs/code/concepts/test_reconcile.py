@@ -77,7 +77,6 @@ async def test_a_permanent_error_is_reported_and_not_retried(cluster: Cluster) -
     assert await message(cluster) == "Hello, Ada!"
 
 
-@pytest.mark.timeout(30)
 async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(
         Scenario(operator=lambda: [controller], kinds=[Greeting], steps=life_of_a_greeting)

@@ -279,6 +279,5 @@ async def life(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-@pytest.mark.timeout(60)
 async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     await survives_crashes(Scenario(operator=lambda: [controller], kinds=[AppService], steps=life))

@@ -228,7 +228,6 @@ async def create_and_delete(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-@pytest.mark.timeout(60)
 @pytest.mark.parametrize("steps", [scale_up_and_down, create_and_delete])
 @pytest.mark.parametrize("survives", [survives_crashes, survives_late_caches, survives_cut_watches])
 async def test_the_result_is_the_same_after_each_failure(

@@ -254,7 +254,6 @@ async def life_of_a_robot(cluster: Cluster) -> None:
     await cluster.settle()
 
 
-@pytest.mark.timeout(60)
 async def test_the_result_is_the_same_wherever_the_operator_crashes() -> None:
     scenario = Scenario(operator=lambda: OPERATOR, kinds=[Robot], steps=life_of_a_robot)
     await survives_crashes(scenario)

@@ -139,7 +139,6 @@ def python(project: Project, *arguments: str) -> str:
     return said
 
 
-@pytest.mark.timeout(120)
 def test_a_new_project_works_without_changes(project: Project) -> None:
     status, said = ran(project, "make", "test", f"PYTHON={sys.executable}")
 
@@ -147,14 +146,12 @@ def test_a_new_project_works_without_changes(project: Project) -> None:
     assert " passed, 8 skipped in " in said
 
 
-@pytest.mark.timeout(60)
 def test_a_project_without_kinds_works(tmp_path: Path) -> None:
     said = python(new_project(tmp_path), "-m", "pytest")
 
     assert "1 passed in " in said
 
 
-@pytest.mark.timeout(120)
 def test_the_generated_controller_tests_pass_for_every_supported_kind(
     long_project: Project,
 ) -> None:
@@ -185,7 +182,6 @@ def test_generated_code_passes_the_formatter_and_the_linter(
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(180)
 def test_make_check_passes_after_make_generate(project: Project) -> None:
     for target in ("generate", "check"):
         status, said = ran(project, "make", target, f"PYTHON={sys.executable}")
@@ -194,12 +190,10 @@ def test_make_check_passes_after_make_generate(project: Project) -> None:
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(180)
 def test_generated_code_passes_pyright(project: Project) -> None:
     python(project, "-m", "pyright", "--pythonpath", sys.executable)
 
 
-@pytest.mark.timeout(60)
 def test_the_manager_is_loaded_from_the_configured_module(project: Project) -> None:
     module, _, attribute = project.target.partition(":")
 

@@ -63,7 +63,6 @@ def output_of_tests(directory: Path) -> str:
     return python(directory, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-x")
 
 
-@pytest.mark.timeout(300)
 def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgrade(
     tmp_path: Path,
 ) -> None:
@@ -84,7 +83,6 @@ def test_a_project_of_an_older_steersman_has_the_names_of_this_one_after_an_upgr
     assert (again.renamed, again.replaced, again.merged, again.names) == ((), (), (), ())
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     "name",
     [

@@ -42,7 +42,6 @@ def unschedulable_message(pod: Pod) -> str | None:
 
 
 @pytest.mark.deep
-@pytest.mark.timeout(240)
 def test_five_thousand_unschedulable_pods_have_a_reason_and_starve_no_other_pods() -> None:
     async def main(cluster: SimulatedCluster) -> None:
         # Both exist when the controllers start, so neither has priority by age.

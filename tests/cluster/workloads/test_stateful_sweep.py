@@ -1,7 +1,5 @@
 """StatefulSets and claims have the same result wherever their controllers crash."""
 
-import pytest
-
 from steersman_cluster.simulation import (
     Cluster,
     Scenario,
@@ -12,8 +10,6 @@ from steersman_cluster.simulation import (
 from steersman_cluster.workloads import WorkloadSettings, statefulsets, volumes
 from steersman_cluster.workloads.volumes.provisioner import standard_class
 from tests.cluster.workloads.stateful import StatefulSet, claim, retention, stateful_set
-
-pytestmark = pytest.mark.timeout(60)
 
 SETTINGS = WorkloadSettings()
 

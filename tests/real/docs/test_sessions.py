@@ -15,7 +15,6 @@ PAGES = [
 ]
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_the_kubectl_commands_of_a_page_print_the_pages_output(page: Path) -> None:
     kubectl = find_binaries(environ=os.environ).path(Program.KUBECTL)

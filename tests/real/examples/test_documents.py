@@ -9,8 +9,6 @@ from steersman_cluster.testing import ControlPlane
 from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 
-pytestmark = pytest.mark.timeout(300)
-
 DOCUMENTS = {
     each.stem: each for each in sorted(Path(__file__).with_name("documents").glob("*.console"))
 }

@@ -12,7 +12,7 @@ from tests.examples import PROJECTS
 from tests.real.examples.terminal import terminal
 from tools.transcripts import PROMPT
 
-pytestmark = [pytest.mark.deep, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.deep
 
 KILLS = 10
 # From before its first request to after its last.

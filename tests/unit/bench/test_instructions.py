@@ -177,15 +177,12 @@ def test_without_valgrind_the_error_says_what_to_install(tmp_path: Path) -> None
         valgrind(tmp_path / "count", path=str(tmp_path))
 
 
-# Creates an API server for the recording.
-@pytest.mark.timeout(30)
 def test_a_recording_can_be_replayed_without_a_server(tmp_path: Path) -> None:
     record(FEW_REQUESTS, tmp_path / "script")
 
     replay_workload(FEW_REQUESTS, tmp_path / "script", unmarked)
 
 
-@pytest.mark.timeout(30)
 def test_two_recordings_of_a_workload_have_the_same_bytes(tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
 

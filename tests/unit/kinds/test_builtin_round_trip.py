@@ -50,7 +50,6 @@ def choosers(component: str) -> list[ValueChooser]:
     return [RequiredOnly(), AllEmpty(), AllFilled(), *random]
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("component", components(), ids=lambda name: name.removeprefix("io.k8s."))
 def test_every_built_in_kind_round_trips(component: str) -> None:
     codec, kind = Codec(), kind_of(component)

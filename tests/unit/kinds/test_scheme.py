@@ -100,7 +100,6 @@ def test_a_scheme_maps_a_kind_to_its_class_and_back() -> None:
         assert SCHEME.knows(gvk.api_version, gvk.kind)
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(("api_version", "kind"), list(BUILTIN_KINDS))
 def test_every_built_in_kind_is_in_every_scheme(api_version: str, kind: str) -> None:
     found = Scheme().class_of(api_version, kind)
@@ -247,7 +246,6 @@ def test_a_conversion_that_returns_another_class_is_rejected() -> None:
         )
 
 
-@pytest.mark.timeout(20)
 def test_a_generated_module_is_imported_only_when_it_is_used() -> None:
     program = """
 import sys

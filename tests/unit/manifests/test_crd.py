@@ -63,7 +63,6 @@ def test_a_kind_with_every_feature_is_accepted(server: StatelessServer) -> None:
     assert (result.code, result.causes, result.warnings) == (201, (), ())
 
 
-@pytest.mark.timeout(20)  # the largest schemas
 @pytest.mark.parametrize("module", BUILTIN_MODULES)
 def test_every_built_in_part_can_be_embedded(module: str, server: StatelessServer) -> None:
     kind = kind_with_parts_of(module)
@@ -252,7 +251,6 @@ sys.stdout.write(yaml_of([as_document(crd_of(Everything))]))
 """
 
 
-@pytest.mark.timeout(20)
 def test_the_same_class_gives_the_same_bytes_in_every_process() -> None:
     texts = {
         subprocess.run(

@@ -61,7 +61,6 @@ def identity_of(document: Document) -> tuple[str, str, str]:
     return document["kind"], meta.get("namespace", ""), meta["name"]
 
 
-@pytest.mark.timeout(20)  # starts Python three times
 def test_the_same_operator_gives_the_same_bytes_every_time() -> None:
     found = {
         subprocess.run(

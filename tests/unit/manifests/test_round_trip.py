@@ -119,7 +119,6 @@ def regenerated(source: str, name: str, tmp_path: Path, monkeypatch: pytest.Monk
     return as_document(crd_of(getattr(module, name)))
 
 
-@pytest.mark.timeout(20)  # reads all fields of a Pod twice
 @pytest.mark.parametrize("kind", [Gadget, Rollout])
 def test_a_definition_made_from_models_of_a_definition_is_the_same(
     kind: type[sm.Resource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -77,7 +77,6 @@ def test_the_pyproject_depends_on_this_steersman(tmp_path: Path) -> None:
     assert document["project"]["dependencies"] == [f"steersman[tls]>={project.scaffold}"]
 
 
-@pytest.mark.timeout(20)  # starts Python three times
 def test_the_same_names_give_the_same_bytes_every_time(tmp_path: Path) -> None:
     made: list[dict[str, str]] = []
     for seed in "012":

@@ -118,7 +118,6 @@ def test_a_wheel_is_rebuilt_from_the_installed_files(tmp_path: Path) -> None:
     assert repacked(found) == (name, wheel)
 
 
-@pytest.mark.timeout(60)
 def test_pip_installs_a_rebuilt_wheel(tmp_path: Path) -> None:
     name, wheel = repacked(installed(tmp_path / "site"))
     (tmp_path / name).write_bytes(wheel)

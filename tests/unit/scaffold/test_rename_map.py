@@ -21,8 +21,6 @@ def module_exists(path: str) -> bool:
     return any(module.name == path for module in modules())
 
 
-# The test imports every package, and in a new checkout Python first has to compile the modules.
-@pytest.mark.timeout(60)
 def test_every_new_name_exists() -> None:
     renames = rename_map()
 

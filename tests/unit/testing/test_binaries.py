@@ -248,7 +248,6 @@ def test_an_unwritable_cache_is_reported(machine: Machine) -> None:
         machine.build()
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
     machine: Machine, number: signal.Signals
@@ -266,7 +265,6 @@ def test_a_program_in_the_cache_is_complete_even_if_a_build_was_killed(
     assert machine.cached() == [".lock"]
 
 
-@pytest.mark.timeout(20)
 def test_concurrent_builds_wait_and_build_each_program_once(machine: Machine) -> None:
     machine.install_go(GATED_GO)
     os.mkfifo(machine.gate)
@@ -287,7 +285,6 @@ def test_concurrent_builds_wait_and_build_each_program_once(machine: Machine) ->
     assert machine.notes.read_text().split() == [str(each) for each in Program]
 
 
-@pytest.mark.timeout(20)
 def test_the_command_prints_only_the_directory_to_stdout(
     machine: Machine,
 ) -> None:
@@ -303,7 +300,6 @@ def test_the_command_prints_only_the_directory_to_stdout(
     assert re.fullmatch(r"built kubectl \(4 of 4\), 0 min \d\d s", last)
 
 
-@pytest.mark.timeout(20)
 def test_the_command_accepts_assets_without_a_controller_manager(machine: Machine) -> None:
     program(machine.root / "assets" / "etcd")
     program(machine.root / "assets" / "kube-apiserver")
@@ -314,7 +310,6 @@ def test_the_command_accepts_assets_without_a_controller_manager(machine: Machin
     assert (command.returncode, stdout, stderr) == (0, f"{machine.root / 'assets'}\n", "")
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [

@@ -240,7 +240,6 @@ def test_a_report_has_a_number_for_each_reason_of_skipped_tests() -> None:
     assert counts == Counts(passed=1, failed=2, skipped={"needs git": 2})
 
 
-@pytest.mark.timeout(30)  # starts another Python process
 def test_the_report_of_pytest_is_read(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(
         "import pytest\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    pytest.skip('why')\n"

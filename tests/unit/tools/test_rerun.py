@@ -5,8 +5,6 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from tools.rerun import MAX_RERUN
 
 ROOT = Path(__file__).parents[3]
@@ -34,8 +32,6 @@ def test_crashes():
 """
 PASSES = "def test_passes(): pass\n"
 FAILS = "def test_fails(): assert False\n"
-
-pytestmark = pytest.mark.timeout(60)
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,6 @@ async def work(transport: NetworkTransport, worker: int, rng: Random) -> None:
                 asking.cancel()
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("seed", range(3))
 async def test_responses_match_their_requests_and_no_connection_leaks(

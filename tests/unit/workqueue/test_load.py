@@ -5,8 +5,6 @@ import sys
 from random import Random
 from types import FunctionType, ModuleType
 
-import pytest
-
 from steersman.names import ObjectKey
 from steersman.observe import KeyTaken, Observation, ignore
 from steersman.workqueue import (
@@ -49,7 +47,6 @@ async def healthy_p99_seconds(*, failing: int, limiter: RateLimiter[str] | None 
     return waits[len(waits) * 99 // 100]
 
 
-@pytest.mark.timeout(20)
 async def test_keys_that_fail_do_not_delay_keys_that_succeed() -> None:
     alone = await healthy_p99_seconds(failing=0)
     beside_failing = await healthy_p99_seconds(failing=10)
@@ -71,7 +68,6 @@ def reachable_bytes(root: object) -> int:
     return sum(map(sys.getsizeof, seen.values()))
 
 
-@pytest.mark.timeout(60)
 async def test_nothing_is_stored_for_a_key_that_is_done_and_forgotten() -> None:
     clock = FakeClock()
     limiter = default_limiter(clock=clock, rng=Random(0))

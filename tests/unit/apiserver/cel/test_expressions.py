@@ -135,7 +135,6 @@ def test_a_number_with_too_many_digits_is_an_evaluation_error(text: str) -> None
         expression.evaluate({"n": "9" * 5000})
 
 
-@pytest.mark.timeout(20)  # starts another Python process
 @pytest.mark.parametrize(
     ("version", "what_now"),
     [((3, 14), "it comes with steersman[dev]"), ((3, 15), "use Python 3.14")],
@@ -161,7 +160,6 @@ def test_a_missing_parser_is_reported_by_the_first_compilation(
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
-@pytest.mark.timeout(20)  # starts another Python process
 def test_the_parser_is_loaded_by_the_first_compilation() -> None:
     pytest.importorskip("cel_expr_python", reason="cel-expr-python is not installed")
     script = (

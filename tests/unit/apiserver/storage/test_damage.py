@@ -29,8 +29,6 @@ CREATE TABLE state (
 INSERT INTO state VALUES (1, 1, 0);
 """
 
-pytestmark = pytest.mark.timeout(60)
-
 
 def written(directory: Path) -> SqliteJournal:
     """Write a journal with small and large objects before and after a compaction."""

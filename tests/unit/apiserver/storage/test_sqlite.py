@@ -55,7 +55,6 @@ def test_written_objects_are_read_after_a_restart(reopen: Reopen, tmp_path: Path
     assert len(View(again).since(web.revision, "pods")) == 1
 
 
-@pytest.mark.timeout(20)  # starts another Python process
 def test_every_acknowledged_write_survives_a_crash(reopen: Reopen, tmp_path: Path) -> None:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, tmp_path], stdout=subprocess.PIPE, text=True

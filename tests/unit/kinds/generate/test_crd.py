@@ -357,7 +357,6 @@ nested = st.recursive(
 )
 
 
-@pytest.mark.timeout(20)
 @given(schema=st.dictionaries(names, nested, min_size=1, max_size=3))
 def test_every_name_in_a_schema_becomes_only_an_identifier_in_the_source(schema: Any) -> None:
     source = models_from_crd(crd({"type": "object", "properties": schema}))
@@ -387,7 +386,6 @@ def all_wire_names(tree: ast.Module) -> set[str]:
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(20)
 def test_models_are_formatted_as_by_ruff(tmp_path: Path) -> None:
     long: dict[str, Any] = {
         f"{letter}VeryLongNameOfAFieldThatGoesOnAndOnAndOnHTTP": {} for letter in "abc"

@@ -169,7 +169,6 @@ def test_a_description_becomes_only_a_string_literal(text: str) -> None:
 
 
 @pytest.mark.needs_tools
-@pytest.mark.timeout(20)
 def test_generated_models_are_formatted_as_by_ruff(tmp_path: Path) -> None:
     quoted = ["it's", 'say "x"', "'\"", "back\\slash", "é", ""]
     described: dict[str, Any] = {

@@ -65,7 +65,6 @@ def test_fields_of_one_class_never_share_a_name() -> None:
     }
 
 
-@pytest.mark.timeout(20)  # in its first run, Hypothesis builds its table of all letters
 @given(wires=st.lists(st.text(), unique=True))
 def test_any_name_becomes_a_valid_identifier(wires: list[str]) -> None:
     names = list(field_names(wires).values())

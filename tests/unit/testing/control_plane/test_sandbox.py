@@ -7,8 +7,6 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
-
 from steersman_cluster.testing.control_plane.sandbox import Sandbox, open_sandbox, tail
 
 ENCLOSING = """\
@@ -38,7 +36,6 @@ def test_a_sandbox_is_removed_with_its_contents_when_the_block_raises(tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.timeout(20)
 def test_a_sandbox_is_removed_with_its_contents_when_the_process_is_killed(
     tmp_path: Path,
 ) -> None:
