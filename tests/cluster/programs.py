@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-END_SECONDS = 30.0
+# Ends only what hangs: a busy machine can take long to start a process.
+END_SECONDS = 120.0
 
 # Like the installed script: the current directory is not on the module path.
 PROGRAM = (sys.executable, "-P", "-m", "steersman")

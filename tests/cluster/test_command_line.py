@@ -22,10 +22,9 @@ import yaml
 
 from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.certificates import Authority
+from tests.cluster.programs import END_SECONDS
 
 MAPS = "/api/v1/namespaces/default/configmaps"
-
-END_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

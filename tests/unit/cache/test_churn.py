@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import msgspec
+import pytest
 
 from steersman.cache import Delta, Informer, by_label, by_namespace
 from steersman.client import Client, Deletion
@@ -135,6 +136,7 @@ def collection_sizes(thing: Any) -> Counter[str]:
     return sizes
 
 
+@pytest.mark.cpu_seconds(30)
 async def test_created_and_deleted_objects_leave_nothing_behind() -> None:
     run, counts = ChurnRun(), Counter[str]()
 
