@@ -45,6 +45,7 @@ CODE := $(wildcard packages/*/src tests tools examples docs/code bench/__main__.
 PYTHON_ONLY_TESTS := $(wildcard tests/unit tests/cluster tests/simulation tests/recorded examples docs/code)
 # pyproject.toml explains the markers.
 CHECK_TESTS = tests/architecture tests/docs tests/typing $(shell grep -rl --include 'test_*.py' 'mark.needs_tools' tests)
+PROGRAM_TESTS = $(shell grep -rl --include 'test_*.py' 'mark.programs' tests examples)
 # With FLAKY_TESTS=FILE, failed tests run once more, alone. FILE lists the tests that then pass.
 PYTEST := $(BIN)/python -m $(if $(FLAKY_TESTS),tools.rerun $(FLAKY_TESTS),pytest) -q
 
@@ -59,7 +60,7 @@ PREVIOUS_RELEASE := e6b3940b1daef151ef255c07b27c5fa82d481a81
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test test-pythons docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
+.PHONY: help install check test test-programs test-pythons docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -92,8 +93,11 @@ check: $(CHECK) ## check format, lint, types, layers, architecture, and run the 
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(PYTEST) -n 2 --dist loadfile -m 'needs_tools and not deep' $(CHECK_TESTS)
 
-test: $(TEST) ## run the tests that need only Python
-	$(PYTEST) -n 2 --dist loadfile -m 'not needs_tools and not deep' $(PYTHON_ONLY_TESTS)
+test: $(TEST) ## run the tests that need only Python, and start no programs
+	$(PYTEST) -n 2 --dist loadfile -m 'not needs_tools and not programs and not deep' $(PYTHON_ONLY_TESTS)
+
+test-programs: $(TEST) ## run the tests that start programs: the command line, projects, demos, wheels
+	$(PYTEST) -n 2 --dist loadfile -m 'programs and not needs_tools and not deep' $(PROGRAM_TESTS)
 
 # VERSIONS="3.14 3.15" selects; WORKERS is the number of processes.
 test-pythons: $(CHECK) ## run unit tests, cluster tests and an example on each supported Python

@@ -12,7 +12,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from tests.architecture.tree import ROOT, assert_none, offenders, texts
-from tests.conftest import LIMIT_SECONDS
+from tests.conftest import CPU_SECONDS
 from tools.constraints import pins
 
 # In parts, because no file may contain one, not even this file.
@@ -179,5 +179,5 @@ def test_the_contributing_guide_has_the_time_limits_of_the_tests() -> None:
     )
 
     assert {kind: int(seconds) for kind, seconds in written} == {
-        kind: seconds for kind, seconds in LIMIT_SECONDS.items() if kind != "property"
+        kind: seconds for kind, seconds in CPU_SECONDS.items() if kind != "property"
     }

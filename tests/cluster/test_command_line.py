@@ -24,6 +24,8 @@ from steersman_cluster.testing.calls import HttpCaller, HttpResponse
 from tests.certificates import Authority
 from tests.cluster.programs import END_SECONDS
 
+pytestmark = pytest.mark.programs
+
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from tests.embedded import MERGE_PATCH, EmbeddedServer, config_map, name_of, turns
 
 WATCHERS = 200
-WRITES = 10_000
+WRITES = 3_000
 NAMES = 500
 
 # The writer yields only after so many writes, so that watchers lag behind.

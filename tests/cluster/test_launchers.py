@@ -21,6 +21,8 @@ from steersman_cluster.testing.control_plane.control_plane import reserved_port
 from tests.certificates import Authority
 from tests.processes import is_running
 
+pytestmark = pytest.mark.programs
+
 MAPS = "/api/v1/namespaces/default/configmaps"
 SETTING = {"metadata": {"name": "setting"}, "data": {"is": "kept"}}
 # Much longer than a stop takes, and much shorter than the watches of a real server delay it.

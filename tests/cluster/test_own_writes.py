@@ -37,7 +37,7 @@ SCOPES = (
 )
 
 # With ten times as many, a hundred thousand writes are read back.
-ROUNDS = 10_000
+ROUNDS = 3_000
 
 
 def selects(scope: Scope, value: dict[str, Any]) -> bool:

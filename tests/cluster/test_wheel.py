@@ -21,6 +21,8 @@ from steersman_cluster.apiserver import ClusterSettings, running_cluster
 from tests.cluster.commands.test_demo import events_in, has_exactly_the_steps_of
 from tests.examples import PROJECTS
 
+pytestmark = pytest.mark.programs
+
 ROOT = Path(__file__).parents[2]
 HOME = "steersman_cluster/demos/examples/"
 

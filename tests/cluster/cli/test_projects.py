@@ -9,6 +9,8 @@ import yaml
 
 from tests.cluster.programs import OPERATOR, steersman
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -10,6 +10,8 @@ import yaml
 
 from tests.cluster.programs import OPERATOR, Running, running, steersman
 
+pytestmark = pytest.mark.programs
+
 # Other programs may use the default ports.
 QUIET = ("--health-address=", "--metrics-address=")
 

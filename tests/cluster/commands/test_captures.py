@@ -10,6 +10,8 @@ from tests.cluster.commands.test_demo import AT, steps
 from tests.cluster.programs import steersman
 from tools.captures import HOME, RECORDED_HEIGHT, RECORDINGS, SCENES, WIDTH, plain_text
 
+pytestmark = pytest.mark.programs
+
 STABLE = [name for name, scene in SCENES.items() if scene.is_stable]
 SCREENS = [name for name, scene in SCENES.items() if scene.shows]
 

@@ -12,6 +12,8 @@ import pytest
 from tests.cluster.programs import END_SECONDS, running, steersman
 from tests.examples import PROJECTS
 
+pytestmark = pytest.mark.programs
+
 # The time at the start of a line.
 AT = re.compile(r"^ *(\d+\.\d) s  ", re.MULTILINE)
 

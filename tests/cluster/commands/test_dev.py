@@ -18,6 +18,8 @@ from steersman_cluster.commands.session.session import DevOptions
 from tests.cluster.programs import OPERATOR, PROGRAM, SAMPLE, Running, running, steersman
 from tests.processes import children, is_running
 
+pytestmark = pytest.mark.programs
+
 APPLIED = "applied Setting default/one from app.yaml"
 PAUSE = threading.Event()
 MADE = r"ConfigMap default/one, of Setting one: ready"

@@ -13,7 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.programs import END_SECONDS, OPERATOR, PROGRAM, SAMPLE, environment
+
+pytestmark = pytest.mark.programs
 
 OTHER_PAGE, FIRST_PAGE = "\x1b[?1049h", "\x1b[?1049l"
 GREEN = "\x1b[32m"

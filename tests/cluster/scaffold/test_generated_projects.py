@@ -139,6 +139,7 @@ def python(project: Project, *arguments: str) -> str:
     return said
 
 
+@pytest.mark.programs
 def test_a_new_project_works_without_changes(project: Project) -> None:
     status, said = ran(project, "make", "test", f"PYTHON={sys.executable}")
 
@@ -146,12 +147,14 @@ def test_a_new_project_works_without_changes(project: Project) -> None:
     assert " passed, 8 skipped in " in said
 
 
+@pytest.mark.programs
 def test_a_project_without_kinds_works(tmp_path: Path) -> None:
     said = python(new_project(tmp_path), "-m", "pytest")
 
     assert "1 passed in " in said
 
 
+@pytest.mark.programs
 def test_the_generated_controller_tests_pass_for_every_supported_kind(
     long_project: Project,
 ) -> None:

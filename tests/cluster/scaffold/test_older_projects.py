@@ -15,6 +15,8 @@ import pytest
 from steersman.scaffold import Project, upgrade_project
 from steersman.scaffold.upgrade.project_names import ProjectNames, other_texts
 
+pytestmark = pytest.mark.programs
+
 OLDER = Path(__file__).parent / "older_projects"
 PROJECTS = sorted(each.name for each in OLDER.iterdir())
 # The tests of the others take longer, and run in `make test-deep`.

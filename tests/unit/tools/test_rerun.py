@@ -5,7 +5,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tools.rerun import MAX_RERUN
+
+pytestmark = pytest.mark.programs
 
 ROOT = Path(__file__).parents[3]
 
