@@ -18,11 +18,17 @@ from steersman.clock import SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing import Binaries, Program, find_binaries
 from steersman_cluster.testing.control_plane.builder import (
+    KUBERNETES,
     Building,
+    KubernetesModule,
     WaitingForOtherBuild,
     build_missing,
 )
-from steersman_cluster.testing.control_plane.programs import ETCD_VERSION, KUBERNETES_VERSION
+from steersman_cluster.testing.control_plane.programs import (
+    ETCD_VERSION,
+    KUBERNETES_VERSION,
+    cached_binaries,
+)
 
 COMMAND = [sys.executable, "-m", "steersman_cluster.testing.binaries"]
 
@@ -84,6 +90,7 @@ class Machine:
         build_missing(
             programs or tuple(Program),
             self.binaries,
+            kubernetes=KUBERNETES,
             environ=self.environ,
             clock=SystemClock(),
             progress=self.seen.append,
@@ -185,6 +192,7 @@ def test_the_error_without_go_names_what_to_install_or_set(machine: Machine) -> 
         build_missing(
             [Program.ETCD],
             machine.binaries,
+            kubernetes=KUBERNETES,
             environ=environ,
             clock=SystemClock(),
             progress=machine.seen.append,
@@ -201,6 +209,32 @@ def test_missing_programs_are_built_and_no_other_files_remain_in_the_cache(
     assert machine.cached() == [".lock", *sorted(Program)]
     assert machine.binaries.path(Program.ETCD).read_text() == "a whole v3\n"
     assert machine.binaries.path(Program.KUBECTL).read_text() == "a whole kubectl\n"
+
+
+def test_another_version_of_kubernetes_is_built_from_its_own_module(
+    machine: Machine, tmp_path: Path
+) -> None:
+    machine.install_go(f'echo "$@" >> "$GO_NOTES"\n{WORKING_GO}cat go.mod go.sum > "$2"\n')
+    (tmp_path / "go.mod").write_text("a module\n")
+    (tmp_path / "go.sum").write_text("and sums\n")
+    older = KubernetesModule(version="1.9.12", directory=tmp_path)
+    binaries = cached_binaries("1.9.12", environ=machine.environ)
+
+    build_missing(
+        [Program.KUBE_APISERVER],
+        binaries,
+        kubernetes=older,
+        environ=machine.environ,
+        clock=SystemClock(),
+        progress=machine.seen.append,
+    )
+
+    assert binaries.path(Program.KUBE_APISERVER).read_text() == "a module\nand sums\n"
+    stamp = "-X k8s.io/component-base/version."
+    flags = f"{stamp}gitVersion=v1.9.12 {stamp}gitMajor=1 {stamp}gitMinor=9 "
+    assert flags in machine.notes.read_text()
+    assert binaries.directory.parent == machine.binaries.directory.parent
+    assert machine.cached() == []
 
 
 def test_existing_programs_are_not_rebuilt(machine: Machine) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from steersman.clock import Clock, SystemClock
 from steersman_cluster.errors import ControlPlaneError
 from steersman_cluster.testing.control_plane.builder import (
+    KUBERNETES,
     Building,
     WaitingForOtherBuild,
     build_missing,
@@ -23,7 +24,7 @@ from steersman_cluster.testing.control_plane.programs import Binaries, Program, 
 LOG_LINE_SECONDS = 30.0
 
 
-class _ProgressLines:
+class ProgressLines:
     """The progress of a build on stderr: one updated line on a terminal, otherwise a few lines."""
 
     def __init__(self) -> None:
@@ -68,7 +69,14 @@ def find_or_build(*, environ: Mapping[str, str], clock: Clock) -> Binaries:
         binaries.path(Program.ETCD)
         binaries.path(Program.KUBE_APISERVER)
     else:
-        build_missing(Program, binaries, environ=environ, clock=clock, progress=_ProgressLines())
+        build_missing(
+            Program,
+            binaries,
+            kubernetes=KUBERNETES,
+            environ=environ,
+            clock=clock,
+            progress=ProgressLines(),
+        )
     return binaries
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -53,45 +54,55 @@ Progress: TypeAlias = Callable[[WaitingForOtherBuild | Building], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """The source of a program: a directory of this package with a go.mod, and a Go package."""
+class KubernetesModule:
+    """A version of Kubernetes, and a directory with the go.mod and go.sum to build it."""
 
-    module: str
+    version: str
+    directory: Traversable
+
+
+_MODULES = resources.files("steersman_cluster.testing") / "control_plane_modules"
+
+# The version that the embedded API server behaves like.
+KUBERNETES = KubernetesModule(version=KUBERNETES_VERSION, directory=_MODULES / "kubernetes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """The source of a program: a directory with a go.mod, and a Go package."""
+
+    directory: Traversable
     package: str
     link_flags: str = "-s -w"
 
 
-def _kubernetes(command: str) -> _Source:
-    major, minor, _ = KUBERNETES_VERSION.split(".")
-    stamp = {"gitVersion": f"v{KUBERNETES_VERSION}", "gitMajor": major, "gitMinor": minor}
+def _source(program: Program, kubernetes: KubernetesModule) -> _Source:
+    if program is Program.ETCD:
+        return _Source(directory=_MODULES / "etcd", package="go.etcd.io/etcd/server/v3")
+    major, minor, _ = kubernetes.version.split(".")
+    stamp = {"gitVersion": f"v{kubernetes.version}", "gitMajor": major, "gitMinor": minor}
     stamps = (f"-X k8s.io/component-base/version.{key}={value}" for key, value in stamp.items())
     return _Source(
-        module="kubernetes",
-        package=f"k8s.io/kubernetes/cmd/{command}",
+        directory=kubernetes.directory,
+        package=f"k8s.io/kubernetes/cmd/{program}",
         link_flags=" ".join(("-s -w", *stamps)),
     )
-
-
-SOURCES: Mapping[Program, _Source] = {
-    Program.ETCD: _Source(module="etcd", package="go.etcd.io/etcd/server/v3"),
-    Program.KUBE_APISERVER: _kubernetes("kube-apiserver"),
-    Program.KUBE_CONTROLLER_MANAGER: _kubernetes("kube-controller-manager"),
-    Program.KUBECTL: _kubernetes("kubectl"),
-}
 
 
 def build_missing(
     programs: Iterable[Program],
     binaries: Binaries,
     *,
+    kubernetes: KubernetesModule,
     environ: Mapping[str, str],
     clock: Clock,
     progress: Progress,
 ) -> None:
     """Build each of ``programs`` that is missing in the directory of ``binaries``, in order.
 
-    ``progress`` is called with each progress event. Raise ``ControlPlaneError`` if a build is
-    necessary and Go is not on the PATH in ``environ``.
+    Those of Kubernetes have the version of ``kubernetes``. ``progress`` is called with each
+    progress event. Raise ``ControlPlaneError`` if a build is necessary and Go is not on the PATH in
+    ``environ``.
     """
     missing = binaries.missing(programs)
     if not missing:
@@ -109,7 +120,8 @@ def build_missing(
         for number, program in enumerate(missing, start=1):
             step = Building(program=program, number=number, total=len(missing), elapsed_seconds=0.0)
             with open_sandbox(prefix=".building-", inside=binaries.directory) as sandbox:
-                _build(go, step, sandbox, environ=environ, clock=clock, progress=progress)
+                source = _source(program, kubernetes)
+                _build(go, step, source, sandbox, environ=environ, clock=clock, progress=progress)
                 (sandbox.directory / program).replace(binaries.directory / program)
 
 
@@ -137,16 +149,15 @@ def _sole_builder(directory: Path, progress: Progress) -> Iterator[None]:
 def _build(
     go: str,
     step: Building,
+    source: _Source,
     sandbox: Sandbox,
     *,
     environ: Mapping[str, str],
     clock: Clock,
     progress: Progress,
 ) -> None:
-    source = SOURCES[step.program]
-    modules = resources.files("steersman_cluster.testing") / "control_plane_modules" / source.module
     for name in ("go.mod", "go.sum"):
-        (sandbox.directory / name).write_bytes((modules / name).read_bytes())
+        (sandbox.directory / name).write_bytes((source.directory / name).read_bytes())
     flags = ["-mod=readonly", "-trimpath", "-ldflags", source.link_flags, "-o", step.program]
     log = sandbox.directory / "build.log"
     started_at = clock.monotonic()

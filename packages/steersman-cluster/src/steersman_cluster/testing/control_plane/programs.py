@@ -61,7 +61,11 @@ def find_binaries(*, environ: Mapping[str, str]) -> Binaries:
     """
     if assets := environ.get(ASSETS_VARIABLE):
         return Binaries(directory=Path(assets).absolute(), from_assets=True)
-    version = f"{KUBERNETES_VERSION}-{ETCD_VERSION}"
+    return cached_binaries(f"{KUBERNETES_VERSION}-{ETCD_VERSION}", environ=environ)
+
+
+def cached_binaries(version: str, *, environ: Mapping[str, str]) -> Binaries:
+    """Return the cache directory for the programs of ``version``, built or not."""
     directory = cache_directory(environ) / "control-plane" / version
     return Binaries(directory=directory, from_assets=False)
 
