@@ -1,13 +1,20 @@
-"""Results of test runs: from pytest's report, to a table, and to ``docs/versions/pythons.json``."""
+"""Test runs on several versions: from pytest, to a table, and to a record in ``docs/versions``."""
 
 import json
+import os
+import resource
+import subprocess
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from tools.pythons.interpreters import Interpreter
+from steersman.clock import SystemClock
+
+ROOT = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,13 +28,63 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of the tests on one Python; ``counts`` is None if pytest wrote no report."""
+    """A run of the tests on one version; ``counts`` is None if pytest wrote no report.
 
-    interpreter: Interpreter
+    ``facts`` has what the record also says about the version, by name.
+    """
+
+    version: str
     counts: Counts | None
     status: int
-    cpu_seconds: float
-    seconds: float
+    cpu_seconds: float = 0.0
+    seconds: float = 0.0
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def minor(self) -> str:
+        """The minor version, such as 3.11."""
+        return ".".join(self.version.split(".")[:2])
+
+
+def run_pytest(
+    *arguments: str,
+    version: str,
+    python: str,
+    workers: int,
+    environ: Mapping[str, str],
+    facts: Mapping[str, str] | None = None,
+) -> Run:
+    """Run pytest with ``python`` and these arguments, in the root of the repository."""
+    clock = SystemClock()
+    started, used = clock.monotonic(), _cpu_seconds()
+    with tempfile.TemporaryDirectory(prefix="steersman-results-") as directory:
+        report = Path(directory) / "report.xml"
+        spread = ("-n", str(workers), "--dist", "loadfile")
+        files = ("-o", f"cache_dir={directory}/cache", "--junit-xml", str(report))
+        command = (python, "-m", "pytest", "-q", *spread, *files, *arguments)
+        status = run_command(*command, environ=environ)
+        counts = counts_in(report.read_text(encoding="utf-8")) if report.exists() else None
+    return Run(
+        version=version,
+        counts=counts,
+        status=status,
+        cpu_seconds=_cpu_seconds() - used,
+        seconds=clock.monotonic() - started,
+        facts=facts or {},
+    )
+
+
+def run_command(*command: str, environ: Mapping[str, str] = os.environ) -> int:
+    """Run a command in the root of the repository; returns its exit status."""
+    # The packages under test are those in the virtual environment.
+    variables = {name: value for name, value in environ.items() if name != "PYTHONPATH"}
+    return subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
+
+
+def _cpu_seconds() -> float:
+    """The CPU time of all processes that were started and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def counts_in(report: str) -> Counts:
@@ -44,9 +101,9 @@ def counts_in(report: str) -> Counts:
     return Counts(passed=passed, failed=failed, skipped=dict(sorted(skipped.items())))
 
 
-def table(runs: Sequence[Run], missing: Mapping[str, str]) -> str:
-    """One line for each Python, and the reasons of skipped tests and missing interpreters."""
-    head = ("Python", "passed", "failed", "skipped", "CPU seconds", "seconds")
+def table(title: str, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
+    """One line for each version, and the reasons of skipped tests and missing versions."""
+    head = (title, "passed", "failed", "skipped", "CPU seconds", "seconds")
     rows = [head, *(_row(run) for run in runs)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
@@ -55,12 +112,10 @@ def table(runs: Sequence[Run], missing: Mapping[str, str]) -> str:
     ]
     for run in runs:
         if run.counts is None:
-            lines.append(
-                f"{run.interpreter.version}: the tests did not start; see the output above"
-            )
+            lines.append(f"{run.version}: the tests did not start; see the output above")
             continue
         for reason, number in run.counts.skipped.items():
-            lines.append(f"{run.interpreter.version}: skipped {number}: {reason}")
+            lines.append(f"{run.version}: skipped {number}: {reason}")
     lines += [f"{minor}: missing: {reason}" for minor, reason in missing.items()]
     return "".join(f"{line}\n" for line in lines)
 
@@ -68,14 +123,14 @@ def table(runs: Sequence[Run], missing: Mapping[str, str]) -> str:
 def _row(run: Run) -> tuple[str, ...]:
     times = (f"{run.cpu_seconds:.0f}", f"{run.seconds:.0f}")
     if run.counts is None:
-        return run.interpreter.version, "-", "-", "-", *times
+        return run.version, "-", "-", "-", *times
     skipped = sum(run.counts.skipped.values())
     numbers = (run.counts.passed, run.counts.failed, skipped)
-    return run.interpreter.version, *map(str, numbers), *times
+    return run.version, *map(str, numbers), *times
 
 
 def updated(recorded: str, runs: Iterable[Run], *, committed: str) -> str:
-    """The record of the last run on each Python, with these runs in place of older ones.
+    """The record of the last run on each version, with these runs in place of older ones.
 
     ``committed`` is the date of the tested commit. The record contains no times of a clock, so two
     runs of the same commit give the same text.
@@ -83,9 +138,9 @@ def updated(recorded: str, runs: Iterable[Run], *, committed: str) -> str:
     entries: dict[str, Any] = json.loads(recorded) if recorded else {}
     for run in runs:
         if run.counts is not None:
-            entries[run.interpreter.minor] = {
-                "version": run.interpreter.version,
-                "implementation": run.interpreter.implementation,
+            entries[run.minor] = {
+                "version": run.version,
+                **run.facts,
                 "committed": committed,
                 "passed": run.counts.passed,
                 "failed": run.counts.failed,
@@ -93,3 +148,13 @@ def updated(recorded: str, runs: Iterable[Run], *, committed: str) -> str:
             }
     ordered = dict(sorted(entries.items(), key=lambda each: int(each[0].partition(".")[2])))
     return json.dumps(ordered, indent=2) + "\n"
+
+
+def write_record(record: Path, runs: Iterable[Run]) -> None:
+    """Write the results of these runs to a file of the repository."""
+    dated = ("git", "log", "-1", "--format=%cs")
+    finished = subprocess.run(dated, cwd=ROOT, check=True, capture_output=True, text=True)
+    recorded = record.read_text(encoding="utf-8") if record.exists() else ""
+    record.parent.mkdir(parents=True, exist_ok=True)
+    text = updated(recorded, runs, committed=finished.stdout.strip())
+    record.write_text(text, encoding="utf-8")

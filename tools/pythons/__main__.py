@@ -6,21 +6,16 @@ exit status is 0 if all tests passed on each Python that was found, and at least
 
 import argparse
 import os
-import resource
-import subprocess
 import sys
-import tempfile
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
 
-from steersman.clock import SystemClock
 from tools.pythons import debian
 from tools.pythons.interpreters import Interpreter, NotPython, about, find
-from tools.pythons.results import Run, counts_in, table, updated
+from tools.results import ROOT, Run, run_command, run_pytest, table, write_record
 
-ROOT = Path(__file__).parents[2]
 RECORD = ROOT / "docs" / "versions" / "pythons.json"
 ENVIRONMENTS = Path(".venv-pythons")
 TESTS = ("tests/unit", "tests/cluster", "examples/appservice")
@@ -58,30 +53,22 @@ def find_or_provide(minors: Sequence[str]) -> tuple[list[Interpreter], dict[str,
 
 def run_tests(interpreter: Interpreter, *, workers: int) -> Run:
     """Run the tests in a virtual environment of one Python, which is kept for the next run."""
-    clock = SystemClock()
     environment = ENVIRONMENTS / interpreter.minor
     python = environment / "bin" / "python"
     if not _is_of(ROOT / python, interpreter):
         rmtree(ROOT / environment, ignore_errors=True)
-    made = _run("make", "-s", str(environment / ".ready"), f"INTERPRETER={interpreter.program}")
-    counts = None
-    status = made
-    started, used = clock.monotonic(), _cpu_seconds()
-    if made == 0:
-        with tempfile.TemporaryDirectory(prefix="steersman-pythons-") as directory:
-            report = Path(directory) / "report.xml"
-            spread = ("-n", str(workers), "--dist", "loadfile")
-            selected = ("-m", "not needs_tools and not deep", *TESTS)
-            files = ("-o", f"cache_dir={directory}/cache", "--junit-xml", str(report))
-            status = _run(str(python), "-m", "pytest", "-q", *spread, *files, *selected)
-            if report.exists():
-                counts = counts_in(report.read_text(encoding="utf-8"))
-    return Run(
-        interpreter=interpreter,
-        counts=counts,
-        status=status,
-        cpu_seconds=_cpu_seconds() - used,
-        seconds=clock.monotonic() - started,
+    used = f"INTERPRETER={interpreter.program}"
+    status = run_command("make", "-s", str(environment / ".ready"), used)
+    if status != 0:
+        return Run(version=interpreter.version, counts=None, status=status)
+    return run_pytest(
+        *("-m", "not needs_tools and not deep"),
+        *TESTS,
+        version=interpreter.version,
+        python=str(python),
+        workers=workers,
+        environ=os.environ,
+        facts={"implementation": interpreter.implementation},
     )
 
 
@@ -91,29 +78,6 @@ def _is_of(python: Path, interpreter: Interpreter) -> bool:
         return about(str(python)).version == interpreter.version
     except NotPython:
         return False
-
-
-def _run(*command: str) -> int:
-    """Run a command in the root of the repository; returns its exit status."""
-    # The packages under test are those in the virtual environment.
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    return subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
-
-
-def _cpu_seconds() -> float:
-    """The CPU time of all processes that were started and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def write_record(runs: Iterable[Run]) -> None:
-    """Write the results of these runs to the repository."""
-    dated = ("git", "log", "-1", "--format=%cs")
-    finished = subprocess.run(dated, cwd=ROOT, check=True, capture_output=True, text=True)
-    recorded = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
-    RECORD.parent.mkdir(parents=True, exist_ok=True)
-    text = updated(recorded, runs, committed=finished.stdout.strip())
-    RECORD.write_text(text, encoding="utf-8")
 
 
 def main() -> int:
@@ -131,8 +95,8 @@ def main() -> int:
     for interpreter in found:
         sys.stderr.write(f"\nPython {interpreter.version}: {interpreter.program}\n")
         runs.append(run_tests(interpreter, workers=arguments.workers))
-    write_record(runs)
-    sys.stdout.write(f"\n{table(runs, missing)}")
+    write_record(RECORD, runs)
+    sys.stdout.write(f"\n{table('Python', runs, missing)}")
     return 0 if runs and all(run.status == 0 for run in runs) else 1
 
 

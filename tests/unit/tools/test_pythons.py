@@ -1,18 +1,15 @@
-"""Pythons on this machine, in small directories; and results of tests on them."""
+"""Pythons on this machine, in small directories."""
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tools.pythons import debian
-from tools.pythons.__main__ import ROOT, supported
+from tools.pythons.__main__ import supported
 from tools.pythons.debian import DebianFailure
 from tools.pythons.interpreters import Interpreter, NotPython, about, find
-from tools.pythons.results import Counts, Run, counts_in, table, updated
+from tools.results import ROOT
 
 # apt-get writes a package into the cache directory of its configuration. The last argument of
 # dpkg-deb is the directory for the files in the package. The Pythons in the package make only the
@@ -216,86 +213,6 @@ def test_apt_verifies_signatures_and_works_in_one_directory(tmp_path: Path) -> N
     assert f'Dir::State "{tmp_path}/state";' in settings
     assert "AllowInsecure" not in settings
     assert "trusted" not in settings
-
-
-REPORT = """<?xml version="1.0" encoding="utf-8"?>
-<testsuites><testsuite name="pytest">
-<testcase classname="a" name="one" />
-<testcase classname="a" name="two"><failure message="no">long</failure></testcase>
-<testcase classname="a" name="three"><error message="no">long</error></testcase>
-<testcase classname="a" name="four"><skipped message="needs&#10; git">a.py:1</skipped></testcase>
-<testcase classname="a" name="five"><skipped message="needs git">a.py:2</skipped></testcase>
-</testsuite></testsuites>
-"""
-
-
-def run(version: str, counts: Counts | None) -> Run:
-    interpreter = Interpreter(program="python", implementation="CPython", version=version)
-    return Run(interpreter=interpreter, counts=counts, status=0, cpu_seconds=61.4, seconds=90.0)
-
-
-def test_a_report_has_a_number_for_each_reason_of_skipped_tests() -> None:
-    counts = counts_in(REPORT)
-
-    assert counts == Counts(passed=1, failed=2, skipped={"needs git": 2})
-
-
-def test_the_report_of_pytest_is_read(tmp_path: Path) -> None:
-    (tmp_path / "test_a.py").write_text(
-        "import pytest\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    pytest.skip('why')\n"
-    )
-    report = tmp_path / "report.xml"
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    subprocess.run(
-        [*command, "--junit-xml", str(report)],
-        check=True,
-        cwd=tmp_path,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # plugins take most of the time
-        stdout=subprocess.DEVNULL,
-    )
-
-    assert counts_in(report.read_text()) == Counts(passed=1, failed=0, skipped={"why": 1})
-
-
-def test_the_table_lists_each_python_with_reasons() -> None:
-    runs = [run("3.13.0", Counts(passed=12, failed=0, skipped={"needs git": 2}))]
-    runs.append(run("3.14.8", None))
-
-    assert table(runs, {"3.15": "not found"}).splitlines() == [
-        "Python  passed  failed  skipped  CPU seconds  seconds",
-        "3.13.0      12       0        2           61       90",
-        "3.14.8       -       -        -           61       90",
-        "3.13.0: skipped 2: needs git",
-        "3.14.8: the tests did not start; see the output above",
-        "3.15: missing: not found",
-    ]
-
-
-def test_a_run_replaces_the_recorded_one_of_its_python_only() -> None:
-    older = updated(
-        "",
-        [run(version, Counts(passed=1, failed=1, skipped={})) for version in ("3.9.1", "3.15.0")],
-        committed="2026-01-01",
-    )
-
-    newer = updated(
-        older,
-        [run("3.15.1", Counts(passed=2, failed=0, skipped={"why": 1})), run("3.9.2", None)],
-        committed="2026-02-01",
-    )
-
-    recorded = json.loads(newer)
-    assert [*recorded] == ["3.9", "3.15"]
-    assert recorded["3.9"] == json.loads(older)["3.9"]
-    assert recorded["3.15"] == {
-        "version": "3.15.1",
-        "implementation": "CPython",
-        "committed": "2026-02-01",
-        "passed": 2,
-        "failed": 0,
-        "skipped": {"why": 1},
-    }
 
 
 def test_both_distributions_support_the_same_versions() -> None:
