@@ -46,7 +46,13 @@ for _signal in (signal.SIGINT, signal.SIGHUP):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    # Here, because pytest reads tests/recorded/conftest.py too late for an option.
+    # Here, because pytest reads the conftest.py of a directory too late for an option.
+    parser.addoption(
+        "--control-plane",
+        choices=("both", "real"),
+        default="both",
+        help="tests/real: run the tests of the client on both servers, or on the real one only",
+    )
     parser.addoption(
         "--real-answers",
         choices=("replay", "verify", "record"),

@@ -55,7 +55,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "control_plane" in metafunc.fixturenames:
         module = metafunc.definition.path.stem
         both = (
-            module not in REAL_ONLY
+            metafunc.config.getoption("--control-plane") == "both"
+            and module not in REAL_ONLY
             and metafunc.function.__name__ not in NOT_EMBEDDED
             and "controllers" not in metafunc.fixturenames
         )
