@@ -21,6 +21,7 @@ from steersman_cluster.testing import (
 from steersman_cluster.testing.fixtures import controllers, namespace
 from tests.real.clients import connected
 from tests.real.definitions import OCTOPODES, WIDGETS, install
+from tests.real.kubernetes_versions import MARKER, minor_version, reason_to_skip
 from tests.real.recording_observer import RecordingObserver
 
 __all__ = ["controllers", "namespace"]
@@ -75,6 +76,16 @@ def control_plane(request: pytest.FixtureRequest) -> Iterator[ControlPlane]:
     else:
         with running_embedded_control_plane(clock=SystemClock()) as cluster:
             yield cluster
+
+
+@pytest.fixture(autouse=True)
+def _supported_version(request: pytest.FixtureRequest) -> None:
+    """Skip a test that needs a newer server."""
+    marks = list(request.node.iter_markers(MARKER))
+    if marks:
+        served = minor_version(request.getfixturevalue("control_plane"))
+        if reason := reason_to_skip(marks, served=served):
+            pytest.skip(reason)
 
 
 @pytest.fixture
