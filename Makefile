@@ -60,7 +60,7 @@ PREVIOUS_RELEASE := e6b3940b1daef151ef255c07b27c5fa82d481a81
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test test-programs test-pythons docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
+.PHONY: help install check test test-programs test-pythons test-kubernetes docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -103,6 +103,10 @@ test-programs: $(TEST) ## run the tests that start programs: the command line, p
 test-pythons: $(CHECK) ## run unit tests, cluster tests and an example on each supported Python
 	$(BIN)/python -m tools.pythons $(WORKERS:%=--workers %) $(VERSIONS)
 
+# VERSIONS="1.34 1.37" selects; WORKERS is the number of processes.
+test-kubernetes: $(TEST) ## run client, informer and controller tests on each supported Kubernetes
+	$(BIN)/python -m tools.kubernetes_versions $(WORKERS:%=--workers %) $(VERSIONS)
+
 $(PYTHONS_VENV)/%/.ready: pyproject.toml $(PROJECTS) constraints.txt $(EXAMPLES)
 	rm -rf $(@D)
 	$(INTERPRETER) -m venv $(@D)
@@ -132,7 +136,7 @@ test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver,
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
 	$(PYTEST) -n 2 --dist loadfile --real-answers record tests/recorded
 
-test-deep: $(CHECK) fuzz control-plane $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, other projects, mutants
+test-deep: $(CHECK) fuzz control-plane test-kubernetes $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, other projects, Kubernetes versions, mutants
 	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50

@@ -1,6 +1,6 @@
 """Tables of the supported versions, from the recorded test runs in ``docs/versions``.
 
-``make test-pythons`` writes ``pythons.json``, and ``make test-deep`` writes ``kubernetes.json``.
+``make test-pythons`` writes ``pythons.json``, and ``make test-kubernetes`` writes ``kubernetes.json``.
 Both map each minor version to the last run on it:
 
     {"3.11": {"version": "3.11.7", "committed": "2026-11-19", "passed": 20000, "failed": 0,
