@@ -4,10 +4,11 @@ import json
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,14 +17,21 @@ from steersman.clock import SystemClock
 
 ROOT = Path(__file__).parents[1]
 
+# pytest's exit status if some tests failed. Any other status is not about single tests.
+TESTS_FAILED = 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """The tests of one run; ``skipped`` has a number for each reason."""
+    """The tests of one run; ``skipped`` has a number for each reason.
+
+    ``flaky`` has the names of the tests that failed first, and passed when they ran again, alone.
+    """
 
     passed: int
     failed: int
     skipped: Mapping[str, int]
+    flaky: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,16 +62,29 @@ def run_pytest(
     environ: Mapping[str, str],
     facts: Mapping[str, str] | None = None,
 ) -> Run:
-    """Run pytest with ``python`` and these arguments, in the root of the repository."""
+    """Run pytest with ``python`` and these arguments, in the root of the repository.
+
+    Failed tests run a second time, alone, and those that pass then have passed.
+    """
     clock = SystemClock()
     started, used = clock.monotonic(), _cpu_seconds()
     with tempfile.TemporaryDirectory(prefix="steersman-results-") as directory:
-        report = Path(directory) / "report.xml"
-        spread = ("-n", str(workers), "--dist", "loadfile")
-        files = ("-o", f"cache_dir={directory}/cache", "--junit-xml", str(report))
-        command = (python, "-m", "pytest", "-q", *spread, *files, *arguments)
-        status = run_command(*command, environ=environ)
-        counts = counts_in(report.read_text(encoding="utf-8")) if report.exists() else None
+
+        def run(name: str, *options: str) -> tuple[int, str]:
+            report = Path(directory) / name
+            files = ("-o", f"cache_dir={directory}/cache", "--junit-xml", str(report))
+            command = (python, "-m", "pytest", "-q", *options, *files, *arguments)
+            status = run_command(*command, environ=environ)
+            return status, report.read_text(encoding="utf-8") if report.exists() else ""
+
+        status, report = run("report.xml", "-n", str(workers), "--dist", "loadfile")
+        counts = counts_in(report) if report else None
+        if status == TESTS_FAILED and counts is not None and counts.failed:
+            sys.stdout.write(f"\nRunning {counts.failed} failed tests once more, alone:\n")
+            sys.stdout.flush()
+            only = ("--last-failed", "--last-failed-no-failures", "none")
+            status, report = run("repeated.xml", "-n", "0", *only)
+            counts = repeated(counts, report) if report else counts
     return Run(
         version=version,
         counts=counts,
@@ -101,6 +122,23 @@ def counts_in(report: str) -> Counts:
     return Counts(passed=passed, failed=failed, skipped=dict(sorted(skipped.items())))
 
 
+def repeated(first: Counts, report: str) -> Counts:
+    """The counts of a run whose failed tests ran again, with this report."""
+    again = counts_in(report)
+    return replace(
+        first,
+        passed=first.passed + again.passed,
+        failed=first.failed - again.passed,
+        flaky=_passed_in(report),
+    )
+
+
+def _passed_in(report: str) -> list[str]:
+    """The names of the tests that passed."""
+    cases = ET.fromstring(report).iter("testcase")  # noqa: S314 - pytest wrote it
+    return sorted(f"{each.get('classname')}.{each.get('name')}" for each in cases if len(each) == 0)
+
+
 def table(title: str, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
     """One line for each version, and the reasons of skipped tests and missing versions."""
     head = (title, "passed", "failed", "skipped", "CPU seconds", "seconds")
@@ -116,6 +154,7 @@ def table(title: str, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
             continue
         for reason, number in run.counts.skipped.items():
             lines.append(f"{run.version}: skipped {number}: {reason}")
+        lines += [f"{run.version}: flaky: {name}" for name in run.counts.flaky]
     lines += [f"{minor}: missing: {reason}" for minor, reason in missing.items()]
     return "".join(f"{line}\n" for line in lines)
 
@@ -146,6 +185,8 @@ def updated(recorded: str, runs: Iterable[Run], *, committed: str) -> str:
                 "failed": run.counts.failed,
                 "skipped": dict(run.counts.skipped),
             }
+            if run.counts.flaky:
+                entries[run.minor]["flaky"] = list(run.counts.flaky)
     ordered = dict(sorted(entries.items(), key=lambda each: int(each[0].partition(".")[2])))
     return json.dumps(ordered, indent=2) + "\n"
 

@@ -1,13 +1,14 @@
 """Tables of the supported versions, from the recorded test runs in ``docs/versions``.
 
-``make test-pythons`` writes ``pythons.json``, and ``make test-kubernetes`` writes ``kubernetes.json``.
+``make test-pythons`` writes ``pythons.json``, and ``make test-kubernetes`` ``kubernetes.json``.
 Both map each minor version to the last run on it:
 
     {"3.11": {"version": "3.11.7", "committed": "2026-11-19", "passed": 20000, "failed": 0,
               "skipped": {"the reason": 12}}}
 
-``committed`` is the date of the tested commit. A version that is supported, and of which no run is
-recorded, has ``null``.
+``committed`` is the date of the tested commit. ``flaky``, if any, has the names of tests that
+passed when they ran again, alone; they are counted as passed. A version that is supported, and of
+which no run is recorded, has ``null``.
 """
 
 import json

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.results import Counts, Run, counts_in, table, updated
+from tools.results import Counts, Run, counts_in, run_pytest, table, updated
 
 REPORT = """<?xml version="1.0" encoding="utf-8"?>
 <testsuites><testsuite name="pytest">
@@ -91,3 +91,41 @@ def test_a_run_replaces_the_recorded_one_of_its_version_only() -> None:
         "failed": 0,
         "skipped": {"why": 1},
     }
+
+
+FLAKY_SUITE = """
+from pathlib import Path
+import pytest
+
+def test_flaky():
+    seen = Path(__file__).with_name("seen")
+    before = seen.exists()
+    seen.touch()
+    assert before
+
+def test_fails():
+    assert False
+
+def test_passes():
+    pass
+
+def test_skipped():
+    pytest.skip("why")
+"""
+
+
+@pytest.mark.timeout(60)  # starts other Python processes
+def test_a_test_that_passes_alone_is_counted_as_passed_and_named_as_flaky(tmp_path: Path) -> None:
+    (tmp_path / "test_suite.py").write_text(FLAKY_SUITE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+
+    finished = run_pytest(
+        str(tmp_path), version="3.15.0", python=sys.executable, workers=0, environ=os.environ
+    )
+
+    skipped = {"why": 1}
+    flaky = ["test_suite.test_flaky"]
+    assert finished.counts == Counts(passed=2, failed=1, skipped=skipped, flaky=flaky)
+    assert finished.status == 1
+    assert "3.15.0: flaky: test_suite.test_flaky" in table("Python", [finished], {})
+    assert json.loads(updated("", [finished], committed="2026-01-01"))["3.15"]["flaky"] == flaky
