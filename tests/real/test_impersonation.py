@@ -8,6 +8,7 @@ import pytest
 from steersman_cluster.testing import ControlPlane
 from steersman_cluster.testing.calls import HttpCaller
 from tests.real.callers import open_caller
+from tests.real.kubernetes_versions import needs_kubernetes
 
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 GROUP = "rbac.authorization.k8s.io"
@@ -16,6 +17,8 @@ REVIEW = f"/apis/{AUTHENTICATION}/v1/selfsubjectreviews"
 PODS = "/api/v1/namespaces/default/pods"
 
 MAX_REQUESTS = 2000
+
+constrained = needs_kubernetes("1.36", "constrained impersonation is off by default")
 
 
 def user_text(namespace: str, name: str) -> str:
@@ -153,6 +156,7 @@ CANNOT = [
 ]
 
 
+@constrained
 @pytest.mark.parametrize(("path", "headers", "message"), CANNOT)
 def test_a_denial_names_the_permission_for_constrained_impersonation(
     path: str,
@@ -167,6 +171,7 @@ def test_a_denial_names_the_permission_for_constrained_impersonation(
     assert response == (403, message.format(user_text(namespace, "none")))
 
 
+@needs_kubernetes("1.36", "impersonated groups are checked before the UID")
 def test_each_impersonated_attribute_needs_a_permission(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
@@ -207,6 +212,7 @@ def test_a_denial_names_the_impersonated_user(
     )
 
 
+@constrained
 def test_a_permission_to_impersonate_can_be_limited_to_some_requests(
     control_plane: ControlPlane, namespace: str, tokens: dict[str, str]
 ) -> None:
@@ -274,6 +280,7 @@ UNAUTHENTICATED = [
 ]
 
 
+@needs_kubernetes("1.36", "an impersonation without a user is an internal error")
 @pytest.mark.parametrize(("headers", "attributes"), UNAUTHENTICATED)
 def test_impersonated_groups_and_extras_require_a_user(
     headers: dict[str, str], attributes: str, control_plane: ControlPlane
