@@ -110,16 +110,15 @@ def _cpu_seconds() -> float:
 
 def counts_in(report: str) -> Counts:
     """Count the tests in a report in JUnit's format."""
-    passed = failed = 0
+    failed = 0
     skipped: Counter[str] = Counter()
+    passed = _passed_in(report)
     for case in ET.fromstring(report).iter("testcase"):  # noqa: S314 - pytest wrote it
         if case.find("failure") is not None or case.find("error") is not None:
             failed += 1
         elif (skip := case.find("skipped")) is not None:
             skipped[" ".join(skip.get("message", "").split())] += 1
-        else:
-            passed += 1
-    return Counts(passed=passed, failed=failed, skipped=dict(sorted(skipped.items())))
+    return Counts(passed=len(passed), failed=failed, skipped=dict(sorted(skipped.items())))
 
 
 def repeated(first: Counts, report: str) -> Counts:
@@ -136,7 +135,11 @@ def repeated(first: Counts, report: str) -> Counts:
 def _passed_in(report: str) -> list[str]:
     """The names of the tests that passed."""
     cases = ET.fromstring(report).iter("testcase")  # noqa: S314 - pytest wrote it
-    return sorted(f"{each.get('classname')}.{each.get('name')}" for each in cases if len(each) == 0)
+    return sorted(
+        f"{each.get('classname')}.{each.get('name')}"
+        for each in cases
+        if all(each.find(tag) is None for tag in ("failure", "error", "skipped"))
+    )
 
 
 def table(title: str, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
