@@ -36,7 +36,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run of the tests on one version; ``counts`` is None if pytest wrote no report.
+    """A run of the tests on one version; ``counts`` is None unless all tests ran.
 
     ``facts`` has what the record also says about the version, by name.
     """
@@ -78,7 +78,9 @@ def run_pytest(
             return status, report.read_text(encoding="utf-8") if report.exists() else ""
 
         status, report = run("report.xml", "-n", str(workers), "--dist", "loadfile")
-        counts = counts_in(report) if report else None
+        # An interrupted run has a report, too, of the tests until then.
+        is_complete = report and status in (0, TESTS_FAILED)
+        counts = counts_in(report) if is_complete else None
         if status == TESTS_FAILED and counts is not None and counts.failed:
             sys.stdout.write(f"\nRunning {counts.failed} failed tests once more, alone:\n")
             sys.stdout.flush()
@@ -153,7 +155,7 @@ def table(title: str, runs: Sequence[Run], missing: Mapping[str, str]) -> str:
     ]
     for run in runs:
         if run.counts is None:
-            lines.append(f"{run.version}: the tests did not start; see the output above")
+            lines.append(f"{run.version}: not all tests ran; see the output above")
             continue
         for reason, number in run.counts.skipped.items():
             lines.append(f"{run.version}: skipped {number}: {reason}")

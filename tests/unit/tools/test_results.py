@@ -62,7 +62,7 @@ def test_the_table_lists_each_version_with_reasons() -> None:
         "3.13.0      12       0        2           61       90",
         "3.14.8       -       -        -           61       90",
         "3.13.0: skipped 2: needs git",
-        "3.14.8: the tests did not start; see the output above",
+        "3.14.8: not all tests ran; see the output above",
         "3.15: missing: not found",
     ]
 
