@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tools.results import Counts, Run, counts_in, run_pytest, table, updated
 
 REPORT = """<?xml version="1.0" encoding="utf-8"?>
@@ -34,7 +32,6 @@ def test_a_report_has_a_number_for_each_reason_of_skipped_tests() -> None:
     assert counts == Counts(passed=1, failed=2, skipped={"needs git": 2})
 
 
-@pytest.mark.timeout(30)  # starts another Python process
 def test_the_report_of_pytest_is_read(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text(
         "import pytest\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    pytest.skip('why')\n"
@@ -114,7 +111,6 @@ def test_skipped():
 """
 
 
-@pytest.mark.timeout(60)  # starts other Python processes
 def test_a_test_that_passes_alone_is_counted_as_passed_and_named_as_flaky(tmp_path: Path) -> None:
     (tmp_path / "test_suite.py").write_text(FLAKY_SUITE)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
