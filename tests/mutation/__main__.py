@@ -3,41 +3,25 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Final
 
-from tests.mutation.mutant_process import is_killed
-from tests.mutation.rule_mutants import Mutant, mutants
-from tests.mutation.selection import ALL, CaseIndex
+import pytest
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "packages/steersman-cluster/src"
-BUILTIN = SOURCE / "steersman_cluster/apiserver/builtin"
-FORMATS = SOURCE / "steersman_cluster/apiserver/meta/name_validation.py"
-NEAREST = 40
+from tests.mutation.instrumented_modules import InstrumentedModules
+from tests.mutation.mutant_runner import MutantRunner, Verdict
+
+ROOT: Final = Path(__file__).parents[2]
+SOURCE: Final = ROOT / "packages/steersman-cluster/src"
+BUILTIN: Final = SOURCE / "steersman_cluster/apiserver/builtin"
 # The definition of the rows, and tables of names.
-SKIPPED = ("rule.py", "table.py", "go_forms.py")
-
-
-def all_mutants(only: Sequence[str]) -> Iterator[tuple[Path, Mutant]]:
-    """Each mutant of each module, or of the modules whose path contains one of ``only``."""
-    formats = FORMATS.read_text(encoding="utf-8")
-    for path in sorted(BUILTIN.rglob("*.py")):
-        named = str(path.relative_to(BUILTIN))
-        if path.name in SKIPPED or (only and not any(each in named for each in only)):
-            continue
-        for mutant in mutants(path.read_text(encoding="utf-8"), formats):
-            yield path, mutant
-
-
-def survives(path: Path, mutant: Mutant, index: CaseIndex) -> bool:
-    """Whether no test kills the mutant."""
-    module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-    nearest = index.nearest(mutant.words, limit=NEAREST)
-    stages = [nearest, *ALL] if nearest else ALL
-    return not any(is_killed(module, mutant.source, stage) for stage in stages)
+SKIPPED: Final = ("rule.py", "table.py", "go_forms.py")
+# Those of ``make test`` that reach rules.
+TESTS: Final = ("tests/unit/apiserver", "tests/recorded")
+# They are about schemas, and take long to collect.
+IGNORED: Final = ("test_discovery_documents.py", "test_structural_schemas.py")
 
 
 def main() -> int:
@@ -47,28 +31,43 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--list", action="store_true", help="print the mutants, and run none")
     parser.add_argument("--min-killed", type=float, default=97.0, metavar="PERCENT")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("only", nargs="*", metavar="PART", help="modules whose path has this part")
     options = parser.parse_args()
-    chosen = list(all_mutants(options.only))
+    paths = [each for each in sorted(BUILTIN.rglob("*.py")) if each.name not in SKIPPED]
+    modules = InstrumentedModules(SOURCE, paths)
+    names = [f"{path.relative_to(BUILTIN)}:{mutant}" for path, mutant in modules.mutants]
+    chosen = [
+        number
+        for number, (path, _) in enumerate(modules.mutants)
+        if not options.only or any(each in str(path.relative_to(BUILTIN)) for each in options.only)
+    ]
     if options.sample is not None:
         chosen = Random(options.seed).sample(chosen, min(options.sample, len(chosen)))
     if options.list:
-        for path, mutant in chosen:
-            sys.stdout.write(f"{path.relative_to(BUILTIN)}:{mutant}\n")
+        sys.stdout.writelines(f"{names[number]}\n" for number in chosen)
         return 0
+    # pytest replaces the standard output while the tests run.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    verdicts: Counter[Verdict] = Counter()
+
+    def report(number: int, verdict: Verdict) -> None:
+        verdicts[verdict] += 1
+        output.write(f"{verdict}: {names[number]}\n")
+
+    modules.install()
     os.chdir(ROOT)
-    index = CaseIndex(ROOT)
-    with ThreadPoolExecutor(2) as pool:
-        results = pool.map(lambda each: survives(each[0], each[1], index), chosen)
-        survivors = []
-        for number, ((path, mutant), is_alive) in enumerate(zip(chosen, results, strict=True), 1):
-            if is_alive:
-                survivors.append(mutant)
-                sys.stdout.write(f"survives: {path.relative_to(BUILTIN)}:{mutant}\n")
-            if number % 50 == 0:
-                sys.stderr.write(f"{number} of {len(chosen)}, {len(survivors)} survive\n")
-    killed = 100 * (1 - len(survivors) / len(chosen))
-    sys.stdout.write(f"{len(chosen)} mutants, {len(survivors)} survive, {killed:.1f} % killed\n")
+    ignored = [f"--ignore-glob=*/{each}" for each in IGNORED]
+    marks = ["-m", "not needs_tools and not deep"]
+    plugins = ["-p", "no:terminal", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    runner = MutantRunner(chosen, report, workers=options.workers)
+    status = pytest.main([*plugins, *marks, *ignored, *TESTS], plugins=[runner])
+    if status != pytest.ExitCode.OK:
+        sys.stderr.write(f"{runner.problem}\n")
+        return 2
+    killed = 100 * (1 - sum(verdicts[each] for each in Verdict if each.is_alive) / len(chosen))
+    shown = ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
+    output.write(f"{len(chosen)} mutants: {shown}; {killed:.1f} % killed\n")
     return 0 if killed >= options.min_killed else 1
 
 
