@@ -9,6 +9,7 @@ from tests.recorded.builtin_rules.cluster_cases import cluster_cases
 from tests.recorded.builtin_rules.comparison import RealServer, comparable, steersman_result
 from tests.recorded.builtin_rules.data_cases import data_cases
 from tests.recorded.builtin_rules.invalid_cases import invalid_cases
+from tests.recorded.builtin_rules.limit_cases import limit_cases
 from tests.recorded.builtin_rules.other_cases import other_cases
 from tests.recorded.builtin_rules.sample_cases import sample_cases
 from tests.recorded.builtin_rules.service_cases import service_cases
@@ -22,6 +23,7 @@ CASES = [
     *other_cases(),
     *cluster_cases(),
     *invalid_cases(),
+    *limit_cases(),
     *SAMPLES,
 ]
 

@@ -1,7 +1,8 @@
 """Rich objects with one change give the same object or error on both servers.
 
 The random seed is fixed. The warnings are compared, too, except with errors: the warnings that
-kube-apiserver sends with an error vary.
+kube-apiserver sends with an error vary. ``generated_changes.jsonl.gz`` has more changes: for each
+rule of an update that no other case violates, the smallest one of many random changes that does.
 """
 
 import json
@@ -18,11 +19,12 @@ import yaml
 
 from steersman.clock import SystemClock
 from steersman_cluster.apiserver.schema.builtin_schemas import BuiltinSchemas
-from tests.recorded.builtin_rules.cases import Object
+from tests.recorded.builtin_rules.cases import Object, merged
 from tests.recorded.builtin_rules.mutations import mutations
 from tests.recorded.canonical import TIME
 from tests.recorded.embedded_caller import EmbeddedCaller, embedded_caller
 from tests.recorded.module_recording import ModuleRecording, RecordedCaller
+from tests.recorded.recordings import read_recording
 
 NAMESPACE: Final = "mutations"
 UID: Final = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -39,6 +41,10 @@ KNOWN_DIFFERENCES: Final = (
     "'[]' at spec.behavior.",
     "'{}' at spec.resources.requests",
     "without spec.resources.requests.storage",
+)
+# For each rich object and each rule: a subresource, or nothing, and a merge patch.
+GENERATED_CHANGES: Final[dict[str, dict[str, tuple[str, Object]]]] = read_recording(
+    Path(__file__).parent / "builtin_rules" / "generated_changes.jsonl.gz"
 )
 RESOURCES: Final = {
     (each.gvk.api_version, each.gvk.kind): each for each in BuiltinSchemas.read().resources
@@ -82,7 +88,8 @@ def test_a_changed_object_is_accepted_or_rejected_as_by_the_real_server(
     rich: Object, real_cluster: "Cluster", embedded_cluster: "Cluster"
 ) -> None:
     with embedded_cluster.created(rich) as actual, real_cluster.created(rich) as expected:
-        requests = [*mutation_requests(rich, with_uid(expected[1], SAME_UID))]
+        stored = with_uid(expected[1], SAME_UID)
+        requests = [*mutation_requests(rich, stored), *generated_requests(rich, stored)]
         responses = [real_cluster.send(each, expected[1]) for each in requests]
         found = [embedded_cluster.send(each, actual[1]) for each in requests]
 
@@ -117,6 +124,14 @@ def mutation_requests(rich: Object, stored: Object) -> Iterator[MutationRequest]
         sample = Random(7).sample(candidates, min(SAMPLE_SIZES[operation], len(candidates)))
         for change, body in sample:
             yield MutationRequest(f"{operation} {change}", method, f"{path}?dryRun=All", body)
+
+
+def generated_requests(rich: Object, stored: Object) -> Iterator[MutationRequest]:
+    """Requests that update the stored object, or its status, with a generated change."""
+    path = f"{path_of(rich)}/{rich['metadata']['name']}"
+    for rule, (subresource, change) in GENERATED_CHANGES.get(identity(rich), {}).items():
+        place = f"{path}/{subresource}" if subresource else path
+        yield MutationRequest(rule, "PUT", f"{place}?dryRun=All", merged(stored, change))
 
 
 def with_uid(obj: Object, uid: str) -> Object:

@@ -15,6 +15,7 @@ from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.network.service_network import ServiceNetwork
 from steersman_cluster.apiserver.builtin.network.services import service_strategy
 from steersman_cluster.apiserver.builtin.plugins.pod_admission import USUAL_PLUGINS
+from steersman_cluster.apiserver.builtin.pods.pod_parts import POD_DEBUGGING, POD_RESIZING
 from steersman_cluster.apiserver.builtin.table import SERVICES, shared_strategies
 from steersman_cluster.apiserver.custom import DEFINITION, DEFINITIONS
 from steersman_cluster.apiserver.meta import field_errors, status_errors
@@ -26,6 +27,12 @@ from tests.clocks import FakeClock
 SCHEMAS = BuiltinSchemas.read()
 EXPECTATIONS = BodyDecoders(SCHEMAS)
 KINDS = {(each.gvk.api_version, each.plural): each.gvk for each in SCHEMAS.resources}
+# Those whose rules are not those of the kind or of its status.
+SUBRESOURCES = {
+    "ephemeralcontainers": POD_DEBUGGING,
+    "finalize": NAMESPACE_FINALIZE,
+    "resize": POD_RESIZING,
+}
 # Jobs copy their UID into their labels.
 UID = "11111111-2222-4333-8444-555555555555"
 
@@ -88,7 +95,7 @@ class KindHandler:
 
     def update(self, body: Object, old: Object, *, namespace: str, subresource: str) -> Object:
         """Return the object in the response to a PUT."""
-        strategy = NAMESPACE_FINALIZE if subresource == "finalize" else self.strategy
+        strategy = SUBRESOURCES.get(subresource, self.strategy)
         obj, was = self._decoded(body, namespace), to_stored(self._decoded(old, namespace))
         strategy.default(obj)
         if not subresource:

@@ -291,7 +291,11 @@ def _annotation_errors(
     annotations = spec.get("auditAnnotations") or []
     if len(annotations) > MAX_ANNOTATIONS:
         why = f"must not have more than {MAX_ANNOTATIONS} auditAnnotations"
-        yield invalid("spec.auditAnnotations", annotations, why)
+        shown = [
+            {"Key": each.get("key", ""), "ValueExpression": each.get("valueExpression", "")}
+            for each in annotations
+        ]
+        yield invalid("spec.auditAnnotations", shown, why)
     seen: set[str] = set()
     for index, each in enumerate(annotations):
         path = f"spec.auditAnnotations[{index}]"

@@ -18,7 +18,6 @@ from steersman_cluster.apiserver.meta.field_errors import (
     required,
 )
 from steersman_cluster.apiserver.meta.name_validation import (
-    dns_subdomain,
     label_key,
     path_segment_name,
     subdomain_name,
@@ -106,7 +105,6 @@ def _legacy_errors(event: Object, controller_field: str) -> Iterator[FieldError]
         yield invalid("involvedObject.namespace", about, "does not match event.namespace")
     if event.get("eventTime"):
         yield from _complete_errors(event, controller_field)
-    yield from all_invalid("namespace", namespace, dns_subdomain(namespace))
 
 
 def _complete_errors(event: Object, controller_field: str) -> Iterator[FieldError]:

@@ -23,12 +23,7 @@ _LEASE: Final = rule.table(
 )
 
 
-def _default(lease: Object) -> None:
-    lease.setdefault("spec", {})
-
-
 LEASE = Strategy(
-    default=_default,
     prepare_create=_drop_disabled_fields,
     prepare_update=_prepare_update,
     validate=_LEASE,

@@ -80,7 +80,7 @@ _PORT: Final = rule.table(
 )
 _BLOCK: Final = rule.first(
     rule.required("cidr"),
-    rule.table(rule.required("cidr", cidr), rule.code(_exception_errors)),
+    rule.table(rule.optional("cidr", cidr), rule.code(_exception_errors)),
 )
 _PEER: Final = rule.table(
     rule.given("podSelector", LABEL_SELECTOR),

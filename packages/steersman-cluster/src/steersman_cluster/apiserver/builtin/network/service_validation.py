@@ -160,13 +160,13 @@ _SPEC: Final = rule.table(
             rule.scoped(_unnamed_port_errors),
             rule.optional("name", dns_label, rule.unique()),
             rule.always("port", port_number, default=0),
-            rule.required("protocol", rule.enum(*PROTOCOLS)),
+            rule.optional("protocol", rule.enum(*PROTOCOLS)),
             rule.always("targetPort", port_messages, default=0),
             rule.given("appProtocol", label_key),
         ),
     ),
     rule.given("selector", rule.code(label_errors)),
-    rule.required("sessionAffinity", rule.enum("ClientIP", "None")),
+    rule.optional("sessionAffinity", rule.enum("ClientIP", "None")),
     rule.when(
         # The defaults set the configuration exactly for this affinity.
         lambda spec: spec.get("sessionAffinity") == "ClientIP",
@@ -181,7 +181,7 @@ _SPEC: Final = rule.table(
 )
 _AFTER_ADDRESSES: Final = rule.table(
     rule.given("externalIPs", rule.each(_external_ip_messages)),
-    rule.required("type", rule.enum(*TYPES)),
+    rule.optional("type", rule.enum(*TYPES)),
 )
 
 
@@ -265,7 +265,7 @@ def _balancer_class_errors(spec: Object) -> Iterator[FieldError]:
         yield forbidden("spec.loadBalancerClass", BALANCED_ONLY)
 
 
-_EXTERNAL_TRAFFIC: Final = rule.required("externalTrafficPolicy", rule.enum("Cluster", "Local"))
+_EXTERNAL_TRAFFIC: Final = rule.optional("externalTrafficPolicy", rule.enum("Cluster", "Local"))
 _DISTRIBUTION: Final = rule.table(
     rule.given("internalTrafficPolicy", rule.enum("Cluster", "Local")),
     rule.given("trafficDistribution", rule.enum("PreferClose", "PreferSameZone", "PreferSameNode")),

@@ -87,8 +87,6 @@ def default_service(service: Object) -> None:
         if (config.get("clientIP") or {}).get("timeoutSeconds") is None:
             spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": AFFINITY_SECONDS}}
     for port in spec.get("ports", ()):
-        if not port.get("protocol"):
-            port["protocol"] = "TCP"
         if port.get("targetPort", 0) in (0, ""):
             port["targetPort"] = port.get("port", 0)
     if is_reachable_from_outside(spec) and not spec.get("externalTrafficPolicy"):

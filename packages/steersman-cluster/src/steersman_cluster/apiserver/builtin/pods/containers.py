@@ -81,7 +81,7 @@ _CONTAINER: Final = rule.table(
     rule.optional("envFrom", rule.code(env_from_errors)),
     rule.scoped(mount_errors, reads="volumeMounts"),
     rule.scoped(device_errors, reads="volumeDevices"),
-    rule.required("imagePullPolicy", PULL_POLICY),
+    rule.optional("imagePullPolicy", PULL_POLICY),
     rule.scoped(_resource_errors, reads="resources"),
     rule.optional("resizePolicy", rule.scoped(_resize_errors)),
     rule.optional("securityContext", CONTAINER_SECURITY),

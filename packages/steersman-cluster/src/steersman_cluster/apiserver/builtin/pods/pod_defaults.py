@@ -65,7 +65,6 @@ def default_pod(pod: Object) -> None:
 
 def default_template(template: Object) -> None:
     """Set the defaults of a Pod template."""
-    template.setdefault("metadata", {})
     default_spec(_spec_of(template))
 
 
@@ -106,8 +105,6 @@ def _default_container(container: Object) -> None:
         container["imagePullPolicy"] = default_pull_policy(container.get("image", ""))
     container.setdefault("terminationMessagePath", "/dev/termination-log")
     container.setdefault("terminationMessagePolicy", "File")
-    for port in container.get("ports") or ():
-        port.setdefault("protocol", "TCP")
     for variable in container.get("env") or ():
         if source := variable.get("valueFrom"):
             _default_field_ref(source)
