@@ -11,6 +11,7 @@ from tests.recorded.builtin_rules.data_cases import data_cases
 from tests.recorded.builtin_rules.invalid_cases import invalid_cases
 from tests.recorded.builtin_rules.limit_cases import limit_cases
 from tests.recorded.builtin_rules.other_cases import other_cases
+from tests.recorded.builtin_rules.pod_status_cases import pod_status_cases
 from tests.recorded.builtin_rules.sample_cases import sample_cases
 from tests.recorded.builtin_rules.service_cases import service_cases
 from tests.recorded.module_recording import ModuleRecording, RecordedCaller
@@ -24,6 +25,7 @@ CASES = [
     *cluster_cases(),
     *invalid_cases(),
     *limit_cases(),
+    *pod_status_cases(),
     *SAMPLES,
 ]
 

@@ -18,7 +18,7 @@ def limit_cases() -> Iterator[Case]:
     yield from _policies()
     yield from _services_of_the_api()
     yield from _levels()
-    yield from _quotas_and_ranges()
+    yield from _quotas_and_classes()
     yield from _nodes()
     yield from _conditions()
     yield from _slices()
@@ -82,7 +82,7 @@ def _levels() -> Iterator[Case]:
         )
 
 
-def _quotas_and_ranges() -> Iterator[Case]:
+def _quotas_and_classes() -> Iterator[Case]:
     expressions = [
         {"scopeName": name, "operator": "Exists"} for name in ("Terminating", "NotTerminating")
     ]
@@ -99,6 +99,14 @@ def _quotas_and_ranges() -> Iterator[Case]:
         says="of huge pages, whose request is less than their limit",
         plural="limitranges",
         body={"metadata": {"name": "limits"}, "spec": {"limits": [{"type": "Container", **pages}]}},
+    )
+
+    yield Case(
+        says="with a name of the system",
+        plural="priorityclasses",
+        api_version="scheduling.k8s.io/v1",
+        body={"metadata": {"name": "system-mine"}, "value": 1},
+        namespaced=False,
     )
 
 

@@ -20,6 +20,7 @@ from tests.recorded.builtin_rules.pod_cases import (
     volume,
     with_changes,
 )
+from tests.recorded.builtin_rules.pod_limit_cases import LIMITS
 from tests.recorded.builtin_rules.pod_volume_cases import VOLUMES
 
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -365,7 +366,7 @@ WARNED: dict[str, dict[str, Any]] = {
 
 def pod_cases() -> list[Case]:
     """All cases."""
-    tables = (CONTAINERS, VOLUMES, RESOURCES, POLICIES, SECURITY, SCHEDULING, WARNED)
+    tables = (CONTAINERS, VOLUMES, RESOURCES, POLICIES, SECURITY, SCHEDULING, WARNED, LIMITS)
     return [
         Case(says=says, plural="pods", body=with_changes(POD, changes))
         for table in tables

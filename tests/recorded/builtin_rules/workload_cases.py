@@ -12,6 +12,7 @@ from tests.recorded.builtin_rules.pod_cases import (
 )
 
 LONG = "a" * 64
+APP_ARMOR = "container.apparmor.security.beta.kubernetes.io"
 TEMPLATE: Object = {
     "metadata": {"labels": {"app": "one"}},
     "spec": {"containers": [CONTAINER]},
@@ -90,6 +91,19 @@ SELECTING: dict[str, dict[str, Any]] = {
     },
     "a template's bad annotation": {
         "template": {**TEMPLATE, "metadata": {"labels": {"app": "one"}, "annotations": {"a b": ""}}}
+    },
+    "a template with annotations of AppArmor": {
+        "template": {
+            "metadata": {
+                "labels": {"app": "one"},
+                "annotations": {f"{APP_ARMOR}/{CONTAINER['name']}": "odd"},
+            },
+            "spec": {
+                "containers": [
+                    {**CONTAINER, "securityContext": {"appArmorProfile": {"type": "Unconfined"}}}
+                ]
+            },
+        }
     },
     "a template of pods that end": template(restartPolicy="Never"),
     "a template of pods with a deadline": template(activeDeadlineSeconds=1),

@@ -11,7 +11,6 @@ from steersman_cluster.apiserver.builtin.label_selectors import label_errors
 from steersman_cluster.apiserver.builtin.network.service_addresses import (
     WITHOUT_ADDRESS,
     address_change_errors,
-    address_errors,
     is_headless,
 )
 from steersman_cluster.apiserver.builtin.network.service_ports import needs_health_check
@@ -53,7 +52,6 @@ def service_errors(service: Object) -> list[FieldError]:
         *_annotation_errors(service),
         *_type_errors(spec),
         *_SPEC(spec, "spec", spec),
-        *address_errors(spec, None),
         *_AFTER_ADDRESSES(spec, "spec"),
         *_node_port_errors(spec),
         *_balancer_errors(service),

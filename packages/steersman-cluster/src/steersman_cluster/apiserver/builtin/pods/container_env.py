@@ -87,8 +87,6 @@ def field_ref_errors(
 ) -> list[FieldError]:
     """Return the errors in a reference to a field of the Pod."""
     version, field = reference.get("apiVersion", ""), reference.get("fieldPath", "")
-    if not version:
-        return [required(f"{path}.apiVersion")]
     if not field:
         return [required(f"{path}.fieldPath")]
     base, opened, key = field.removesuffix("']").partition("['")

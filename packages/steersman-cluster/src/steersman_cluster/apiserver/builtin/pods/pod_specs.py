@@ -108,7 +108,7 @@ def spec_errors(spec: Object, path: str, *, pod: Object | None = None) -> list[F
     )
     claims = spec.get("resourceClaims") or ()
     if claims and MIRROR_POD in (metadata.get("annotations") or {}):
-        errors += [forbidden("", "static pods do not support resource claims")] * len(claims)
+        errors += [forbidden("[]", "static pods do not support resource claims")] * len(claims)
     else:
         errors += _CLAIMS(claims, f"{path}.resourceClaims")
     context = PodContext(
@@ -255,8 +255,8 @@ _SPEC: Final = rule.table(
     rule.scoped(_all_container_errors),
     rule.scoped(_pod_resource_errors, reads="resources"),
     rule.scoped(_host_port_errors, reads="hostNetwork"),
-    rule.required("restartPolicy", rule.enum("Always", "OnFailure", "Never")),
-    rule.required(
+    rule.optional("restartPolicy", rule.enum("Always", "OnFailure", "Never")),
+    rule.optional(
         "dnsPolicy", rule.enum("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
     ),
     rule.given("nodeSelector", rule.code(label_errors)),

@@ -43,7 +43,6 @@ _PORT: Final = rule.always("port", port_messages, default=0)
 _HANDLERS: Final[Mapping[str, Check]] = {
     "exec": rule.required("command"),
     "httpGet": rule.table(
-        rule.required("path"),
         _PORT,
         rule.always("scheme", rule.enum("HTTP", "HTTPS")),
         rule.optional(

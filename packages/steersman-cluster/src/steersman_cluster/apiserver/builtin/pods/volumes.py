@@ -173,7 +173,7 @@ _SOURCES: Final[Mapping[str, Check]] = {
         rule.optional("nodePublishSecretRef.name", dns_subdomain, at="name"),
     ),
     "ephemeral": rule.needed("volumeClaimTemplate", rule.code(claim_template_errors)),
-    "image": rule.required("pullPolicy", PULL_POLICY),
+    "image": rule.optional("pullPolicy", PULL_POLICY),
 }
 # Names of sources in kube-apiserver's errors for additional sources, if they differ from the field.
 _ALSO_CALLED: Final = {"downwardAPI": "downwarAPI", "cephfs": "cephFS"}
@@ -226,4 +226,4 @@ def _source_errors(volume: Object, path: str, pod_name: str) -> list[FieldError]
             sentences = [f'PVC name "{claim}": {each}' for each in dns_subdomain(claim)]
             errors += all_invalid(f"{path}.name", volume["name"], sentences)
     errors += [forbidden(f"{path}.{_ALSO_CALLED.get(name, name)}", ONLY_ONE) for name in given[1:]]
-    return errors if given else [required(path, "must specify a volume type")]
+    return errors

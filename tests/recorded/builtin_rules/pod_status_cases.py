@@ -1,0 +1,105 @@
+"""Pods whose status reports claims, devices and users; each case has one error."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.recorded.builtin_rules.cases import Case, Object
+
+GPU = "example.com/gpu"
+SPEC: Object = {
+    "os": {"name": "linux"},
+    "resourceClaims": [{"name": "c", "resourceClaimName": "x"}],
+    "containers": [
+        {
+            "name": "app",
+            "image": "registry.example/app:1",
+            "resources": {"limits": {GPU: 1}, "claims": [{"name": "c", "request": "r"}]},
+        }
+    ],
+}
+WINDOWS: Object = {
+    "os": {"name": "windows"},
+    "containers": [{"name": "app", "image": "registry.example/app:1"}],
+}
+STATUS: Object = {
+    "name": "app",
+    "image": "app",
+    "imageID": "x",
+    "ready": False,
+    "restartCount": 0,
+    "state": {"waiting": {"reason": "Why"}},
+}
+
+
+def pod_status_cases() -> Iterator[Case]:
+    for says, status in (_claims() | _devices() | _users()).items():
+        yield _case(says, SPEC, status)
+    yield _case("a user on Windows", WINDOWS, _container(user={"linux": {"uid": 1, "gid": 1}}))
+
+
+def _case(says: str, spec: Object, status: Object) -> Case:
+    return Case(
+        says=f"status: {says}",
+        plural="pods",
+        body={"metadata": {"name": "reported"}, "spec": spec},
+        change={"status": status},
+        subresource="status",
+    )
+
+
+def _container(**fields: Any) -> Object:
+    return {"containerStatuses": [{**STATUS, **fields}]}
+
+
+def _claims() -> dict[str, Object]:
+    mapping = {"containerName": "app", "resourceName": GPU, "requestName": "r"}
+
+    def extended(*mappings: Object, **fields: Any) -> Object:
+        status = {"requestMappings": list(mappings), "resourceClaimName": "x", **fields}
+        return {"extendedResourceClaimStatus": status}
+
+    condition = {"type": "Ready", "status": "True", "observedGeneration": -1}
+    return {
+        "observed before the first generation": {"conditions": [condition]},
+        "an unknown claim": {"resourceClaimStatuses": [{"name": "d"}]},
+        "a claim twice": {"resourceClaimStatuses": [{"name": "c"}, {"name": "c"}]},
+        "a claim of a bad name": {
+            "resourceClaimStatuses": [{"name": "c", "resourceClaimName": "A b"}]
+        },
+        "mappings": extended(mapping),
+        "no mappings": extended(),
+        "a mapping of no container": extended({**mapping, "containerName": "other"}),
+        "a mapping of no resource": extended({**mapping, "resourceName": "example.com/other"}),
+        "a mapping of a bad request": extended({**mapping, "requestName": "A b"}),
+        "a mapping twice": extended(mapping, mapping),
+        "mappings to no claim": extended(mapping, resourceClaimName=""),
+        "mappings to a bad claim": extended(mapping, resourceClaimName="A b"),
+    }
+
+
+def _devices() -> dict[str, Object]:
+    def healthy(*resources: Object, name: str = GPU) -> Object:
+        return _container(allocatedResourcesStatus=[{"name": name, "resources": list(resources)}])
+
+    good = {"resourceID": "a", "health": "Healthy"}
+    beside = {**STATUS, "name": "debug", "allocatedResourcesStatus": [{"name": GPU}]}
+    return {
+        "a device": healthy(good),
+        "a device of a claim": healthy(good, name="claim:c/r"),
+        "a device of another resource": healthy(good, name="example.com/other"),
+        "a device of another claim": healthy(good, name="claim:d"),
+        "a device of unknown health": healthy({**good, "health": "Odd"}),
+        "a device twice": healthy(good, good),
+        "an empty message": healthy({**good, "message": ""}),
+        "a long message": healthy({**good, "message": "m" * 1025}),
+        "a device of an ephemeral container": {"ephemeralContainerStatuses": [beside]},
+    }
+
+
+def _users() -> dict[str, Object]:
+    user = {"uid": 1, "gid": 1, "supplementalGroups": [1]}
+    changes = {"uid": -1, "gid": -1, "supplementalGroups": [-1]}
+    return {
+        f"a bad {name}": _container(user={"linux": {**user, name: value}})
+        for name, value in changes.items()
+    }
