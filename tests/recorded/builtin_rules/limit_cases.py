@@ -22,6 +22,10 @@ def limit_cases() -> Iterator[Case]:
     yield from _nodes()
     yield from _conditions()
     yield from _slices()
+    yield from _storage()
+    yield from _attachments()
+    yield from _volumes()
+    yield from _jobs()
 
 
 def _policies() -> Iterator[Case]:
@@ -168,4 +172,170 @@ def _slices() -> Iterator[Case]:
             plural="endpointslices",
             api_version="discovery.k8s.io/v1",
             body={"metadata": {"name": "limits"}, "addressType": "IPv4", "endpoints": [], **part},
+        )
+
+
+def _storage() -> Iterator[Case]:
+    parameters: dict[str, dict[str, str]] = {
+        "without a name": {"": "x"},
+        "that are too many": {f"p{number}": "x" for number in range(513)},
+        "that are too long": {"p": "x" * 256 * 1024},
+    }
+    for says, each in parameters.items():
+        for plural, driver in (
+            ("storageclasses", "provisioner"),
+            ("volumeattributesclasses", "driverName"),
+        ):
+            yield Case(
+                says=f"parameters {says}",
+                plural=plural,
+                api_version="storage.k8s.io/v1",
+                body={
+                    "metadata": {"name": "limits"},
+                    driver: "example.com",
+                    "parameters": each,
+                },
+                namespaced=False,
+            )
+    yield Case(
+        says="a long ID",
+        plural="csinodes",
+        api_version="storage.k8s.io/v1",
+        body={
+            "metadata": {"name": "limits"},
+            "spec": {"drivers": [{"name": "example.com", "nodeID": "x" * 257}]},
+        },
+        namespaced=False,
+    )
+
+
+def _attachments() -> Iterator[Case]:
+    statuses: dict[str, Object] = {
+        "long metadata": {"attachmentMetadata": {"a": "x" * 256 * 1024}},
+        "a long error while attaching": {"attachError": {"message": "x" * 1025}},
+        "a long error while detaching": {"detachError": {"message": "x" * 1025}},
+        "a code below zero": {"attachError": {"errorCode": -1}},
+    }
+    for says, status in statuses.items():
+        yield Case(
+            says=says,
+            plural="volumeattachments",
+            api_version="storage.k8s.io/v1",
+            body={
+                "metadata": {"name": "limits"},
+                "spec": {
+                    "attacher": "example.com",
+                    "nodeName": "n",
+                    "source": {"persistentVolumeName": "v"},
+                },
+            },
+            change={"status": {"attached": True, **status}},
+            subresource="status",
+            namespaced=False,
+        )
+
+    inline = {
+        "accessModes": ["ReadWriteOnce"],
+        "hostPath": {"path": "/"},
+        "persistentVolumeReclaimPolicy": "Recycle",
+    }
+    yield Case(
+        says="of an inline volume that is a recycled root",
+        plural="volumeattachments",
+        api_version="storage.k8s.io/v1",
+        body={
+            "metadata": {"name": "limits"},
+            "spec": {
+                "attacher": "example.com",
+                "nodeName": "n",
+                "source": {"inlineVolumeSpec": inline},
+            },
+        },
+        namespaced=False,
+    )
+
+
+def _volumes() -> Iterator[Case]:
+    common: Object = {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}}
+    csi: Object = {"driver": "example.com", "volumeHandle": "h"}
+    portal = {"targetPortal": "p" * 64, "iqn": "iqn.2026-01.com.example:a", "lun": 0}
+    specs: dict[str, Object] = {
+        "recycled root": {
+            "hostPath": {"path": "/"},
+            "persistentVolumeReclaimPolicy": "Recycle",
+        },
+        "a long portal": {"iscsi": {**portal, "initiatorName": "iqn.2026-01.com.example:b"}},
+        "an empty class of attributes": {"csi": csi, "volumeAttributesClassName": ""},
+        "a class of attributes without CSI": {
+            "hostPath": {"path": "/a"},
+            "volumeAttributesClassName": "c",
+        },
+    }
+    for says, spec in specs.items():
+        yield Case(
+            says=says,
+            plural="persistentvolumes",
+            body={"metadata": {"name": "limits"}, "spec": {**common, **spec}},
+            namespaced=False,
+        )
+    yield Case(
+        says="mount options of a volume without a mount",
+        plural="persistentvolumes",
+        body={
+            "metadata": {
+                "name": "limits",
+                "annotations": {"volume.beta.kubernetes.io/mount-options": "ro"},
+            },
+            "spec": {**common, "hostPath": {"path": "/a"}},
+        },
+        namespaced=False,
+    )
+    yield Case(
+        says="its class of attributes is removed",
+        plural="persistentvolumes",
+        body={
+            "metadata": {"name": "limits-of-attributes"},
+            "spec": {**common, "csi": csi, "volumeAttributesClassName": "c"},
+        },
+        change={"spec": {"volumeAttributesClassName": None}},
+        namespaced=False,
+    )
+
+
+def _jobs() -> Iterator[Case]:
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}}
+    ready = {"type": "Ready"}
+    ignored = {"action": "Ignore", "onPodConditions": [ready]}
+    indexed = {"completionMode": "Indexed", "parallelism": 1}
+
+    def failing(*rules: Object) -> Object:
+        return {"podFailurePolicy": {"rules": list(rules)}}
+
+    def succeeding(*rules: Object) -> Object:
+        return {**indexed, "completions": 3, "successPolicy": {"rules": list(rules)}}
+
+    codes = {"operator": "In", "values": [*range(1, 257)]}
+    specs: dict[str, Object] = {
+        "21 rules of failures": failing(*[ignored] * 21),
+        "21 conditions of Pods": failing({**ignored, "onPodConditions": [ready] * 21}),
+        "256 exit codes": failing({"action": "Ignore", "onExitCodes": codes}),
+        "21 rules of success": succeeding(*[{"succeededCount": 1}] * 21),
+        "long indexes": {
+            **succeeding({"succeededIndexes": ",".join(map(str, range(0, 25_000, 2)))}),
+            "completions": 25_000,
+        },
+        "many failed indexes of many": {
+            **indexed,
+            "completions": 100_001,
+            "backoffLimitPerIndex": 1,
+            "maxFailedIndexes": 10_001,
+        },
+        "a limit below zero": {**indexed, "completions": 1, "backoffLimitPerIndex": -1},
+    }
+    for says, spec in specs.items():
+        yield Case(
+            says=says,
+            plural="jobs",
+            api_version="batch/v1",
+            body={"metadata": {"name": "limits"}, "spec": {"template": template, **spec}},
         )

@@ -71,6 +71,20 @@ LIMITS: dict[str, dict[str, Any]] = {
         "/metadata.annotations": {APP_ARMOR: "localhost/other"},
         **container(securityContext={"appArmorProfile": LOCAL}),
     },
+    "a variable from a file, with a bad key": container(
+        env=[
+            {
+                "name": "A",
+                "valueFrom": {"fileKeyRef": {"key": "a=b", "volumeName": "v", "path": "p"}},
+            }
+        ]
+    ),
+    "a host process and another container": {
+        "os": {"name": "windows"},
+        "hostNetwork": True,
+        "securityContext": {"windowsOptions": {"hostProcess": True}},
+        **container(securityContext={"windowsOptions": {"hostProcess": False}}),
+    },
     "a mirror Pod with claims": {
         "/metadata.annotations": {MIRROR: "m"},
         "nodeName": "n",

@@ -1,4 +1,4 @@
-"""Pods whose status reports claims, devices and users; each case has one error."""
+"""Pods whose status reports claims, devices and users, or which are resized; one error each."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,6 +35,7 @@ def pod_status_cases() -> Iterator[Case]:
     for says, status in (_claims() | _devices() | _users()).items():
         yield _case(says, SPEC, status)
     yield _case("a user on Windows", WINDOWS, _container(user={"linux": {"uid": 1, "gid": 1}}))
+    yield from _resizes()
 
 
 def _case(says: str, spec: Object, status: Object) -> Case:
@@ -103,3 +104,32 @@ def _users() -> dict[str, Object]:
         f"a bad {name}": _container(user={"linux": {**user, name: value}})
         for name, value in changes.items()
     }
+
+
+def _resizes() -> Iterator[Case]:
+    sizes = {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}}
+    plain = {"containers": [{"name": "app", "image": "registry.example/app:1"}]}
+    sized = {**plain, "resources": sizes}
+    mirror = {"kubernetes.io/config.mirror": "m"}
+    larger = {"resources": {"limits": {"cpu": "2"}, "requests": {"cpu": "2"}}}
+    smaller = {"resources": {"limits": {"cpu": None}, "requests": {"cpu": None}}}
+    debugger = {"name": "debug", "image": " registry.example/debug:1"}
+    cases: dict[str, tuple[Object, Object, str]] = {
+        "a mirror Pod": ({**sized, "nodeName": "n"}, larger, "resize"),
+        "a Pod on Windows": (WINDOWS, {"containers": WINDOWS["containers"]}, "resize"),
+        "no resources of the Pod": (sized, {"resources": None}, "resize"),
+        "no CPUs of the Pod": (sized, smaller, "resize"),
+        "more CPUs of the Pod": (sized, larger, "resize"),
+        "a padded image": (plain, {"ephemeralContainers": [debugger]}, "ephemeralcontainers"),
+    }
+    for number, (says, (spec, change, subresource)) in enumerate(cases.items()):
+        metadata: Object = {"name": f"resized-{number}"}
+        if "mirror" in says:
+            metadata["annotations"] = mirror
+        yield Case(
+            says=f"{subresource}: {says}",
+            plural="pods",
+            body={"metadata": metadata, "spec": spec},
+            change={"spec": change},
+            subresource=subresource,
+        )

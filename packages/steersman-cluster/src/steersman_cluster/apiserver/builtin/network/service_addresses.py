@@ -15,7 +15,6 @@ from steersman_cluster.apiserver.meta.field_errors import (
     duplicate,
     invalid,
     not_supported,
-    required,
 )
 from steersman_cluster.apiserver.meta.name_validation import ip, sloppy_ip
 from steersman_cluster.apiserver.meta.strategy import Object
@@ -111,19 +110,14 @@ def _family_errors(spec: Object, old: Object | None) -> list[FieldError]:
         if single and len(spec.get(field, ())) == 2:
             wanted = "must be 'RequireDualStack' or 'PreferDualStack'"
             errors.append(_policy_error(spec, f"{wanted} when multiple {many} are specified"))
-    families = list(spec.get("ipFamilies", ()))
+    families = spec.get("ipFamilies", ())
     for index, address in enumerate(spec.get("clusterIPs", ())):
         if address == "None":
             break
-        if index < len(families):
-            continue
         family = "IPv6" if is_ipv6(address) else "IPv4"
-        if family == HERE:
-            families.append(family)
-        else:
+        if index >= len(families) and family != HERE:
             problem = f"{family} is not configured on this cluster"
             errors.append(invalid(f"spec.clusterIPs[{index}]", spec["clusterIPs"], problem))
-    _put(spec, "ipFamilies", families)
     return errors
 
 
@@ -166,9 +160,7 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
     first, several = spec.get("clusterIP", ""), spec.get("clusterIPs", [])
     families = spec.get("ipFamilies", [])
     errors: list[FieldError] = []
-    if first and not several:
-        errors.append(required("spec.clusterIPs"))
-    elif first and several[0] != first:
+    if first and several and several[0] != first:
         errors.append(invalid("spec.clusterIPs", several, "first value must match `clusterIP`"))
     elif several and not first:
         problem = "must be empty when `clusterIP` is not specified"
@@ -202,37 +194,18 @@ def address_errors(spec: Object, old: Object | None) -> list[FieldError]:
 
 
 def address_change_errors(spec: Object, old: Object) -> list[FieldError]:
-    """Return the errors for forbidden changes of cluster IPs and IP families in an update."""
+    """Return the errors for forbidden changes of cluster IPs in an update.
+
+    The IP families cannot change, because the cluster has only one.
+    """
     if not needs_address(spec) or not needs_address(old):
         return []
-    both_headless = is_headless(spec) and is_headless(old)
-    errors = [] if both_headless else _changed(spec, old, "clusterIPs", "clusterIP")
-    if not is_headless(spec) and not is_headless(old):
-        errors += _changed(spec, old, "ipFamilies", "ipFamily")
-    return errors
-
-
-def _changed(spec: Object, old: Object, field: str, one: str) -> list[FieldError]:
-    now, before = spec.get(field, []), old.get(field, [])
-    errors: list[FieldError] = []
-    if len(now) == len(before):
-        # kube-apiserver reports the first family, regardless of which one changed.
-        places = (index if field == "clusterIPs" else 0 for index in range(len(now)))
-        pairs = zip(places, now, before, strict=True)
-        return [
-            invalid(f"spec.{field}[{place}]", now, "may not change once set")
-            for place, new_value, old_value in pairs
-            if new_value != old_value
-        ]
-    if not now:
-        errors.append(invalid(f"spec.{field}[0]", now, f"primary {one} can not be unset"))
-    elif before and now[0] != before[0]:
-        shown = now if field == "clusterIPs" else spec.get("clusterIPs")
-        errors.append(invalid(f"spec.{field}[0]", shown, "may not change once set"))
-    if len(now) == 1 and len(before) == 2 and spec.get("ipFamilyPolicy") != "SingleStack":
-        problem = f"must be set to 'SingleStack' when releasing the secondary {one}"
-        errors.append(_policy_error(spec, problem))
-    return errors
+    now, before = spec.get("clusterIPs", []), old.get("clusterIPs", [])
+    return [
+        invalid(f"spec.clusterIPs[{index}]", now, "may not change once set")
+        for index, (each, was) in enumerate(zip(now, before, strict=False))
+        if each != was
+    ]
 
 
 def is_ipv6(address: str) -> bool:

@@ -92,12 +92,10 @@ def _point_errors(point: Object, path: str, known: set[str | None]) -> Iterator[
     address, mode = point.get("ip", ""), point.get("ipMode")
     if address not in known:
         yield from _POINT_ADDRESS(point, path)
-    if mode is None:
-        if address:
-            yield required(f"{path}.ipMode", "must be specified when `ip` is set")
-    elif not address:
+    if mode is not None and not address:
         yield forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")
     else:
+        # The defaults set the mode of an address.
         yield from _POINT_MODE(point, path)
     yield from _POINT_NAME(point, path)
 

@@ -78,9 +78,9 @@ def _debugging_errors(pod: Object, old: Object) -> list[FieldError]:
 
 def _resizing_errors(pod: Object, old: Object) -> list[FieldError]:
     if MIRROR_POD in (old["metadata"].get("annotations") or {}):
-        return [forbidden("", "static pods cannot be resized")]
+        return [forbidden("[]", "static pods cannot be resized")]
     if (old["spec"].get("os") or {}).get("name") == "windows":
-        return [forbidden("", "windows pods cannot be resized")]
+        return [forbidden("[]", "windows pods cannot be resized")]
     errors: list[FieldError] = []
     status: Object = old.get("status") or {}
     quality = status.get("qosClass") or quality_of_service(old["spec"])
@@ -158,11 +158,6 @@ def _container_errors(pod: Object, old: Object) -> Iterator[FieldError]:
         if _without_sizes(new) != _with_claims(was):
             why = "only cpu and memory resources for init or sidecar containers are mutable"
             yield forbidden(path, why)
-        if new != was and new.get("restartPolicy") != "Always":
-            why = "non-sidecar init containers with a resize policy of RestartContainer"
-            for policy in new.get("resizePolicy") or ():
-                if policy.get("restartPolicy") == "RestartContainer":
-                    yield forbidden(path, f"{why} cannot be resized")
 
 
 def _without_sizes(container: Object) -> Object:

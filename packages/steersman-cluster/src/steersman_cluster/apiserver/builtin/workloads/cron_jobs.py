@@ -34,7 +34,6 @@ def _default_cron_job(cron_job: Object) -> None:
     spec.setdefault("successfulJobsHistoryLimit", 3)
     spec.setdefault("failedJobsHistoryLimit", 1)
     job: Object = spec.setdefault("jobTemplate", {})
-    job.setdefault("metadata", {})
     job_spec: Object = job.setdefault("spec", {})
     default_failure_policy(job_spec)
     default_template(job_spec.setdefault("template", {}))

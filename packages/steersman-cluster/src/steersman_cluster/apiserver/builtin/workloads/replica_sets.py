@@ -56,7 +56,6 @@ _STATUS: Final = rule.given(
 
 def _default_replication_controller(controller: Object) -> None:
     spec: Object = controller.setdefault("spec", {})
-    spec.setdefault("replicas", 1)
     if (template := spec.get("template")) is None:
         return
     default_template(template)
