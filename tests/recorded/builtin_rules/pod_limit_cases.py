@@ -5,6 +5,7 @@ from typing import Any
 from tests.recorded.builtin_rules.pod_cases import container, resources, sidecar, volume
 
 RULE: dict[str, Any] = {"action": "Restart", "exitCodes": {"operator": "In", "values": [1]}}
+CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 LOCAL = {"type": "Localhost", "localhostProfile": "p"}
 APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/app"
 SECCOMP = "container.seccomp.security.alpha.kubernetes.io/app"
@@ -84,6 +85,24 @@ LIMITS: dict[str, dict[str, Any]] = {
         "hostNetwork": True,
         "securityContext": {"windowsOptions": {"hostProcess": True}},
         **container(securityContext={"windowsOptions": {"hostProcess": False}}),
+    },
+    "a repository that climbs": volume(gitRepo={"repository": "r", "directory": "../d"}),
+    "CSI with a secret of a bad name": volume(
+        csi={"driver": "d.example", "nodePublishSecretRef": {"name": "A b"}}
+    ),
+    "an image without a reference": volume(image={}),
+    "a claim that a volume creates": {
+        "volumes": [
+            {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": CLAIM}}},
+            {"name": "w", "persistentVolumeClaim": {"claimName": "one-v"}},
+        ]
+    },
+    "a template of a claim with a bad label": volume(
+        ephemeral={"volumeClaimTemplate": {"metadata": {"labels": {"a b": "c"}}, "spec": CLAIM}}
+    ),
+    "resources of a Pod on Windows": {
+        "os": {"name": "windows"},
+        "resources": {"limits": {"cpu": "1"}},
     },
     "a mirror Pod with claims": {
         "/metadata.annotations": {MIRROR: "m"},

@@ -35,14 +35,16 @@ def pod_status_cases() -> Iterator[Case]:
     for says, status in (_claims() | _devices() | _users()).items():
         yield _case(says, SPEC, status)
     yield _case("a user on Windows", WINDOWS, _container(user={"linux": {"uid": 1, "gid": 1}}))
+    bound = {**SPEC, "nodeName": "n"}
+    yield _case("a nomination of a bound Pod", bound, {"nominatedNodeName": "m"}, name="bound")
     yield from _resizes()
 
 
-def _case(says: str, spec: Object, status: Object) -> Case:
+def _case(says: str, spec: Object, status: Object, *, name: str = "reported") -> Case:
     return Case(
         says=f"status: {says}",
         plural="pods",
-        body={"metadata": {"name": "reported"}, "spec": spec},
+        body={"metadata": {"name": name}, "spec": spec},
         change={"status": status},
         subresource="status",
     )

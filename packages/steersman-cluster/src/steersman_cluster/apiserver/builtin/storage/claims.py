@@ -147,7 +147,7 @@ def _class_annotation_errors(claim: Object, old: Object) -> list[FieldError]:
     now, before = _annotated_class(claim), _annotated_class(old)
     if now == before or (now is None and _moves_to_field(claim, old)):
         return []
-    return [immutable("metadata.annotations[volume.beta.kubernetes.io/storage-class]", now or "")]
+    return [immutable("metadata.annotations.volume.beta.kubernetes.io/storage-class", now or "")]
 
 
 def _annotated_class(claim: Object) -> str | None:
@@ -236,7 +236,6 @@ _RESOURCE_NAME: Final = rule.first(
     rule.when(is_native, rule.enum("storage")),
 )
 _STATUS: Final = rule.table(
-    rule.required("spec.accessModes", at="Spec.accessModes"),
     rule.given("status.capacity", rule.each_value(AMOUNT)),
     rule.given("status.allocatedResourceStatuses", rule.code(_state_errors)),
     rule.given("status.allocatedResources", rule.code(_allocated_errors)),

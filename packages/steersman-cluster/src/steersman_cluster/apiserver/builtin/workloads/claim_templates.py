@@ -11,7 +11,6 @@ from steersman_cluster.apiserver.builtin.label_selectors import (
     label_errors,
 )
 from steersman_cluster.apiserver.builtin.pods.resource_amounts import (
-    amount_errors,
     may_be_fractional,
 )
 from steersman_cluster.apiserver.builtin.storage.access_modes import ACCESS_MODES, VOLUME_MODE
@@ -35,10 +34,6 @@ def claim_template_errors(template: Object, path: str) -> list[FieldError]:
         if name not in ("annotations", "labels") and value is not None
     ]
     return errors + CLAIM_SPEC(template.get("spec") or {}, f"{path}.spec", False)
-
-
-def _amount_errors(amount: str, path: str) -> list[FieldError]:
-    return amount_errors("storage", amount, path)
 
 
 def _source_kind_errors(source: Object, path: str) -> Iterator[FieldError]:
@@ -78,10 +73,7 @@ CLAIM_SPEC: Final = rule.table(
     rule.given("accessModes", ACCESS_MODES),
     rule.needed(
         "resources.requests.storage",
-        rule.first(
-            rule.must(lambda amount: Quantity(amount) > Quantity(0), "must be greater than zero"),
-            rule.code(_amount_errors),
-        ),
+        rule.must(lambda amount: Quantity(amount) > Quantity(0), "must be greater than zero"),
         at="resources[storage]",
     ),
     rule.optional("storageClassName", dns_subdomain),

@@ -63,7 +63,6 @@ def _default_stateful_set(stateful_set: Object) -> None:
         # Overwrites the values in the request: the internal type of the field determines its kind.
         claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
         default_claim(claim.setdefault("spec", {}))
-        claim["status"] = {**(claim.get("status") or {})}
         claim["status"].setdefault("phase", "Pending")
 
 

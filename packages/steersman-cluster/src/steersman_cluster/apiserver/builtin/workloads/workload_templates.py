@@ -142,10 +142,11 @@ def counter_rules(*names: str, available: str = "readyReplicas") -> Check:
 
 def collision_errors(new: Object, old: Object) -> list[FieldError]:
     """Return the error for a decreased collision count; an empty list if it is not decreased."""
-    count = (new.get("status") or {}).get("collisionCount", 0)
-    if count >= (old.get("status") or {}).get("collisionCount", 0):
+    count = (new.get("status") or {}).get("collisionCount")
+    before = (old.get("status") or {}).get("collisionCount")
+    if before is None or (count is not None and count >= before):
         return []
-    return [invalid("status.collisionCount", count, "cannot be decremented")]
+    return [invalid("status.collisionCount", count or 0, "cannot be decremented")]
 
 
 def template_warnings(
