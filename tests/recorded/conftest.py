@@ -9,7 +9,7 @@ from tests.recorded.module_recording import Mode, ModuleRecording, open_plane
 from tests.recorded.recordings import SUFFIX
 
 _DESELECTED = pytest.StashKey[set[str]]()
-_FAILED = pytest.StashKey[bool]()
+_PASSED = pytest.StashKey[bool]()
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -22,8 +22,8 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.failed:
-        item.stash[_FAILED] = True
+    if call.when == "call":
+        item.stash[_PASSED] = report.passed
     return report
 
 
@@ -67,7 +67,10 @@ def _case(request: pytest.FixtureRequest) -> Iterator[None]:
     recording: ModuleRecording = request.getfixturevalue("real")
     recording.start_case(request.node.name)
     yield
-    recording.end_case(failed=request.node.stash.get(_FAILED, False))
+    # A test that was interrupted has no report, and may not have sent all of its requests.
+    passed = request.node.stash.get(_PASSED, None)
+    if passed is not None:
+        recording.end_case(failed=not passed)
 
 
 def _all_cases(request: pytest.FixtureRequest) -> list[str] | None:
