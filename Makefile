@@ -141,6 +141,7 @@ test-deep: $(CHECK) fuzz control-plane test-kubernetes $(FOREIGN_READY) ## run t
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(BIN)/python -m tests.real.failover --rounds 50
 	$(BIN)/python -m tests.mutation
+	$(BIN)/python -m tests.mutation.runtime --measure
 
 $(FOREIGN_READY): $(FOREIGN)/requirements.txt
 	test -x $(FOREIGN_VENV)/bin/python || $(PYTHON) -m venv $(FOREIGN_VENV)

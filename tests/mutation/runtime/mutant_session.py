@@ -1,0 +1,150 @@
+"""A pytest plugin that runs mutants, each in a fork of the process that has collected the tests."""
+
+import os
+import resource
+import select
+import signal
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import pytest
+
+from tests.mutation.runtime.patched_functions import FunctionIndex, Patch
+
+# A mutant survives after this much CPU time; some lines are covered by a thousand tests.
+CPU_SECONDS: Final = 120
+# Few tests need a tenth of it.
+_TEST_CPU_SECONDS: Final = 30
+# A loop without an end often also fills a list.
+_MEMORY_BYTES: Final = 6 * 2**30
+# Each test has a limit of its own, so only a test that catches the error takes this long.
+_HANG_SECONDS: Final = 1800
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A mutant of a file, and the tests that cover it."""
+
+    name: str
+    file: str
+    source: str
+    mutant: str
+    tests: Sequence[str]
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What the tests do with a mutant; ``ran`` tests passed."""
+
+    killed_by: str | None = None
+    how: str = "survives"
+    ran: int = 0
+
+
+class MutantSession:
+    """Runs mutants in place of the tests that pytest collects."""
+
+    def __init__(
+        self,
+        candidates: Iterable[Candidate],
+        *,
+        number: int,
+        workers: int,
+        report: Callable[[Candidate, Result], None],
+    ) -> None:
+        self._candidates = candidates
+        self._number = number
+        self._workers = workers
+        self._report = report
+        self._items: dict[str, pytest.Item] = {}
+        # Whether a test passes without a mutant.
+        self._passes: dict[str, bool] = {}
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted("a test module cannot be imported")
+        self._items = {each.nodeid: each for each in session.items}
+        applicable = islice(self._applicable(FunctionIndex()), self._number)
+        with ThreadPoolExecutor(self._workers) as pool:
+            for candidate, result in pool.map(self._run, applicable):
+                self._report(candidate, result)
+        return True
+
+    def _applicable(self, functions: FunctionIndex) -> Iterator[tuple[Candidate, list[Patch]]]:
+        for each in self._candidates:
+            if patches := functions.patches(each.file, each.source, each.mutant):
+                yield each, patches
+
+    def _run(self, work: tuple[Candidate, list[Patch]]) -> tuple[Candidate, Result]:
+        candidate, patches = work
+        while True:
+            tests = [
+                each
+                for each in candidate.tests
+                if each in self._items and self._passes.get(each, True)
+            ]
+            result = self._in_fork(tests, patches)
+            test = result.killed_by
+            if test in self._items and test not in self._passes:
+                self._passes[test] = self._in_fork([test], []).killed_by is None
+            if test is None or self._passes.get(test, True):
+                return candidate, result
+
+    def _in_fork(self, tests: Sequence[str], patches: Sequence[Patch]) -> Result:
+        with tempfile.TemporaryDirectory() as directory:
+            output = Path(directory) / "result"
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    self._run_child(tests, patches, output)
+                finally:
+                    os._exit(0)
+            process = os.pidfd_open(pid)
+            ended, _, _ = select.select([process], [], [], _HANG_SECONDS)
+            if not ended:
+                os.kill(pid, signal.SIGKILL)
+            _, status = os.waitpid(pid, 0)
+            os.close(process)
+            if output.exists():
+                return msgspec.json.decode(output.read_bytes(), type=Result)
+        is_late = os.waitstatus_to_exitcode(status) in (-signal.SIGPROF, -signal.SIGKILL)
+        return Result(killed_by="the process", how="timeout" if is_late else "crash")
+
+    def _run_child(self, tests: Sequence[str], patches: Sequence[Patch], output: Path) -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1, 2):
+            os.dup2(nowhere, standard)
+        # Directories of tests are inside, so that they do not remain.
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(output.parent)
+        for function, code in patches:
+            function.__code__ = code
+        items = [self._items[each] for each in tests]
+        failures = _Failures()
+        result = Result()
+        for number, item in enumerate(items):
+            if not number:
+                item.config.pluginmanager.register(failures)
+            following = items[number + 1] if number + 1 < len(items) else None
+            # Ends the process. pytest's limit raises an error, which asyncio can catch in a loop.
+            signal.setitimer(signal.ITIMER_PROF, _TEST_CPU_SECONDS)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            result = failures.result or Result(ran=number + 1)
+            if failures.result or resource.getrusage(resource.RUSAGE_SELF).ru_utime > CPU_SECONDS:
+                break
+        output.write_bytes(msgspec.json.encode(result))
+
+
+class _Failures:
+    """Remembers the first failure."""
+
+    def __init__(self) -> None:
+        self.result: Result | None = None
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self.result is None:
+            how = "timeout" if "Timeout (>" in report.longreprtext else "fails"
+            self.result = Result(killed_by=report.nodeid, how=how)
