@@ -103,6 +103,15 @@ def test_the_number_of_remembered_values_is_bounded() -> None:
     assert len(deduplicator) <= 2 * MAX_VALUES
 
 
+def test_values_that_rarely_repeat_are_forgotten() -> None:
+    deduplicator = Deduplicator()
+
+    for number in range(4 * TRIAL_MISSES):
+        deduplicator.deduplicate(app(number, ports=(Port(port=number),)))
+
+    assert len(deduplicator) == 1  # the status
+
+
 def test_long_values_are_not_remembered() -> None:
     deduplicator = Deduplicator()
 

@@ -298,3 +298,16 @@ async def test_the_wait_continues_while_the_server_is_down() -> None:
     found = await wait(fixture)
 
     assert found.spec.size == 9
+
+
+async def test_a_wait_pauses_before_it_reads_again() -> None:
+    clock = FakeClock()
+    began_at = clock.monotonic()
+    still_small = json_response(widgets(widget()))
+    fixture = ScriptedClient(
+        *[still_small, FakeResponse()] * 3, json_response(widgets(widget(size=9))), clock=clock
+    )
+
+    await wait(fixture)
+
+    assert clock.monotonic() - began_at == 1.5

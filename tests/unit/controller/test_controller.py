@@ -221,8 +221,10 @@ def test_a_function_with_further_required_parameters_is_rejected(function: Any) 
 
 
 def test_a_class_without_a_kind_is_rejected() -> None:
-    with pytest.raises(BadController, match="is not a kind"):
+    with pytest.raises(BadController, match="is not a kind") as raised:
         sm.Controller(sm.Part, reconcile=reconcile)  # type: ignore[type-var, arg-type]
+
+    assert raised.value.controller == "Part"
 
 
 def test_a_controller_cannot_be_changed() -> None:

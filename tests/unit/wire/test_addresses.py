@@ -2,6 +2,7 @@
 
 import pytest
 
+from steersman.errors import ConfigError
 from steersman.wire.addresses import proxy_address, server_address
 
 
@@ -29,6 +30,12 @@ def test_an_address_has_host_port_and_path(
     assert (address.host, address.port) == (host, port)
     if written is not None:
         assert str(address) == written
+
+
+@pytest.mark.parametrize("host", ["a$b", "a%0Ab", f"{'a' * 64}.example", "[::1"])
+def test_an_address_without_a_valid_host_is_rejected(host: str) -> None:
+    with pytest.raises(ConfigError, match="it is not an http:// or https:// URL"):
+        server_address(f"https://{host}:6443")
 
 
 def test_no_repr_shows_the_credentials_of_a_proxy() -> None:

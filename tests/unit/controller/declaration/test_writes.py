@@ -94,6 +94,11 @@ def test_a_kind_without_verbs_has_those_of_apply() -> None:
             'Write owns=(sm.Owns(ConfigMap, verbs=("create", "patch", "delete")),)',
         ),
         (
+            {"owns": (sm.Owns(ConfigMap, verbs=("create",)),)},
+            lambda ctx: ctx.apply_owned(named(ConfigMap, "one")),
+            "Write owns=(ConfigMap,) in the controller",
+        ),
+        (
             {
                 "owns": (ConfigMap,),
                 "writes": (sm.Writes(ConfigMap, verbs=("delete",), names=("one",)),),

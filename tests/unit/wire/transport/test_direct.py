@@ -178,6 +178,35 @@ async def test_data_beyond_the_kernels_buffer_is_sent_later() -> None:
     assert (calls_before, protocol.calls) == ([], ["full", "empty"])
 
 
+async def test_data_written_while_other_data_waits_is_sent_after_it() -> None:
+    waiting = bytes(range(256)) * 2**13
+
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
+        transport.write(waiting)
+        transport.write(b"the end")
+        arrived = bytearray()
+        while len(arrived) < len(waiting) + 7:
+            arrived += await asyncio.get_running_loop().sock_recv(there, 2**20)
+        transport.abort()
+        await protocol.lost
+
+    assert arrived == waiting + b"the end"
+
+
+async def test_a_write_error_is_reported() -> None:
+    with socket_pair() as (here, there):
+        protocol = RecordingProtocol()
+        transport = SocketTransport(here, protocol)
+        transport.pause_reading()
+        transport.write(bytes(10**7))
+        there.close()
+        error = await protocol.lost
+
+    assert isinstance(error, BrokenPipeError)
+
+
 async def test_encrypted_data_beyond_the_kernels_buffer_is_sent_later(authority: Authority) -> None:
     written = bytes(range(256)) * 2**13
 
