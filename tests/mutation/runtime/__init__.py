@@ -15,6 +15,6 @@ get the code of the mutant, so that a mutant costs hardly more than its tests. `
 measures with coverage which tests run which line, and stores the result in ``.coverage-map``.
 Measure again after a change of the source or of the tests.
 
-A mutant also survives if its tests take longer than two minutes of CPU time. A test that takes
+A mutant also survives if its tests take longer than a minute of CPU time. A test that takes
 longer than its limit kills the mutant; the output lists these as timeouts.
 """

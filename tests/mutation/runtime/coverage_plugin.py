@@ -31,6 +31,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+@pytest.hookimpl(tryfirst=True, optionalhook=True)
+def pytest_timeout_set_timer() -> bool:
+    # A limit would interrupt coverage while it holds a lock. Tests take longer with it, too.
+    return True
+
+
 def pytest_unconfigure() -> None:
     _measurement.stop()
     _measurement.save()

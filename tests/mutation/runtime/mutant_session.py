@@ -17,9 +17,9 @@ import pytest
 from tests.mutation.runtime.patched_functions import FunctionIndex, Patch
 
 # A mutant survives after this much CPU time; some lines are covered by a thousand tests.
-CPU_SECONDS: Final = 120
+CPU_SECONDS: Final = 60
 # Few tests need a tenth of it.
-_TEST_CPU_SECONDS: Final = 30
+_TEST_CPU_SECONDS: Final = 20
 # A loop without an end often also fills a list.
 _MEMORY_BYTES: Final = 6 * 2**30
 # Each test has a limit of its own, so only a test that catches the error takes this long.

@@ -26,6 +26,7 @@ from steersman.kinds import (
     authentication_v1,
     autoscaling_v1,
     meta_v1,
+    metadata_only,
     policy_v1,
 )
 from steersman.names import ObjectKey
@@ -407,3 +408,24 @@ def test_an_adjusted_client_shows_its_settings() -> None:
 
     assert client.with_settings(page_size=7).settings == ClientSettings(page_size=7)
     assert client.settings == ClientSettings()
+
+
+async def test_metadata_alone_is_no_content_of_an_object_or_of_a_subresource() -> None:
+    fixture = ScriptedClient()
+    metadata = metadata_only(Widget)(metadata=TYPED.metadata)
+    status = fixture.client.subresource(
+        Widget, "web", "status", of=metadata_only(Widget), namespace="default"
+    )
+
+    for write, verb in (
+        (fixture.client.create(metadata), "create"),
+        (fixture.client.update(metadata), "update"),  # type: ignore[type-var]
+        (fixture.client.apply(metadata, field_manager="tests"), "apply"),
+        (status.create(metadata), "create"),
+        (status.update(metadata), "update"),
+        (status.apply(metadata, field_manager="tests"), "apply"),
+    ):
+        with pytest.raises(BadValue, match=f"contains only metadata; patch that, or {verb} a"):
+            await write
+
+    assert fixture.server.requests == []

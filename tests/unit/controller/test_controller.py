@@ -54,6 +54,18 @@ def test_owned_kinds_can_be_classes_or_owns() -> None:
     assert controller.cached_kinds == (Widget, core_v1.ConfigMap, apps_v1.Deployment)
 
 
+def test_a_controller_may_wait_neither_for_changes_nor_for_progress() -> None:
+    controller = sm.Controller(Widget, reconcile=reconcile, debounce_seconds=0, progress_seconds=0)
+
+    assert (controller.debounce_seconds, controller.progress_seconds) == (0, 0)
+
+
+def test_a_source_is_no_kind() -> None:
+    sources = (sm.Every(60),)
+
+    assert sm.Controller(Widget, reconcile=reconcile, sources=sources).sources == sources
+
+
 def no_keys(obj: Any, cached: sm.CacheReader) -> list[Widget]:
     return []
 
