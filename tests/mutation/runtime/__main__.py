@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -48,7 +48,7 @@ def random_mutants(seed: int) -> Iterator[tuple[Path, Mutant]]:
     errors = frozenset(_error_classes())
     lines: dict[tuple[Path, int], list[Mutant]] = defaultdict(list)
     for file in files():
-        for mutant in mutants(_text(file), errors):
+        for mutant in mutants(file.read_text(encoding="utf-8"), errors):
             lines[file, mutant.line].append(mutant)
     for (file, _), choices in rng.sample(list(lines.items()), len(lines)):
         yield file, rng.choice(choices)
@@ -56,32 +56,26 @@ def random_mutants(seed: int) -> Iterator[tuple[Path, Mutant]]:
 
 def _error_classes() -> Iterator[str]:
     for file in (SOURCE / "steersman/errors").rglob("*.py"):
-        for node in ast.parse(_text(file)).body:
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 yield node.name
 
 
-@cache
-def _text(file: Path) -> str:
-    return file.read_text(encoding="utf-8")
-
-
-def candidates(seed: int, only: list[str]) -> Iterator[Candidate]:
+def candidates(seed: int, only: Sequence[str]) -> Iterator[Candidate]:
     """The mutants with the tests that cover them."""
     coverage = CoverageMap(covered_lines(DATA, files()))
     for file, mutant in random_mutants(seed):
-        name = f"{file.relative_to(SOURCE / 'steersman')}:{mutant.described(_text(file))}"
-        if only and not any(each in name for each in only):
-            continue
-        package = file.relative_to(SOURCE / "steersman").parts[0]
-        lines = range(mutant.first_line, mutant.last_line + 1)
-        yield Candidate(
-            name=name,
-            file=str(file),
-            source=_text(file),
-            mutant=mutant.applied_to(_text(file)),
-            tests=coverage.tests(file, lines, nearest=(f"tests/unit/{package}/",)),
-        )
+        relative = file.relative_to(SOURCE / "steersman")
+        name = f"{relative}:{mutant}"
+        if not only or any(each in name for each in only):
+            yield Candidate(
+                name=name,
+                module=compile(mutant.module, str(file), "exec", dont_inherit=True),
+                mutant=mutant.compiled(str(file)),
+                tests=coverage.tests(
+                    file, mutant.lines, nearest=(f"tests/unit/{relative.parts[0]}/",)
+                ),
+            )
 
 
 def import_all() -> None:
@@ -106,6 +100,11 @@ def main() -> int:
     os.chdir(ROOT)
     if options.measure or not DATA.exists():
         measure()
+    chosen = candidates(options.seed, options.only)
+    if options.list:
+        for each in islice(chosen, options.sample):
+            sys.stdout.write(f"{each.name} ({len(each.tests)} tests)\n")
+        return 0
     import_all()
     outcomes: list[Result] = []
 
@@ -117,7 +116,7 @@ def main() -> int:
         sys.stdout.flush()
 
     session = MutantSession(
-        candidates(options.seed, options.only),
+        chosen,
         number=options.sample,
         workers=options.workers,
         report=report,

@@ -4,278 +4,237 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from types import CodeType
+from typing import Any, Final, TypeVar
 
-_COMPARISONS: Final[dict[type[ast.cmpop], str]] = {
-    ast.Eq: "!=",
-    ast.NotEq: "==",
-    ast.Lt: "<=",
-    ast.LtE: "<",
-    ast.Gt: ">=",
-    ast.GtE: ">",
-    ast.Is: "is not",
-    ast.IsNot: "is",
-    ast.In: "not in",
-    ast.NotIn: "in",
-}
-_ARITHMETIC: Final[dict[type[ast.operator], str]] = {
-    ast.Add: "-",
-    ast.Sub: "+",
-    ast.Mult: "/",
-    ast.Div: "*",
-    ast.FloorDiv: "*",
-    ast.Mod: "*",
-    ast.Pow: "*",
-    ast.BitOr: "&",
-    ast.BitAnd: "|",
+N = TypeVar("N", bound=ast.AST)
+
+_OTHER: Final[dict[type[ast.AST], type[ast.AST]]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitOr: ast.BitAnd,
+    ast.BitAnd: ast.BitOr,
 }
 _FUNCTIONS: Final = {"min": "max", "max": "min", "any": "all", "all": "any"}
-_BLOCKS: Final = (ast.If, ast.While, ast.For, ast.AsyncFor, ast.With, ast.AsyncWith, ast.Match)
-_FUNCTION_NODES: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
-# Their results are for people.
+# Texts for people, or for type checkers.
 _DESCRIPTIONS: Final = ("__repr__", "__str__")
-# Calls with texts that are no promises: errors, observations and names of tasks.
-_TEXT_CALL: Final = re.compile(r"observe$|^report$|^create_task$|Error$|^_?(describe|hint)")
+_TEXT_CALL: Final = re.compile(r"(observe|^report|^create_task|Error|^assert_never)$|^_?describe")
 _SENTENCE: Final = re.compile(r"[a-z,.:] [a-z]")
-_OPERATOR: Final = re.compile(r"not in|is not|[=!<>]=|//|\*\*|\bis\b|\bin\b|[<>+\-*/%|&]")
-
-# (the first part of what is replaced, the last part, the replacement)
-_Change: TypeAlias = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A change of a module: the text between two offsets, in bytes, has a replacement.
+    """A module in which ``new`` replaces ``old``, which is in a field of ``parent``.
 
-    ``first_line`` and ``last_line`` are those of the statement, or of the head of the block.
+    ``lines`` are those of the statement, or of the head of the block, that contains ``old``.
     """
 
-    first_line: int
-    last_line: int
-    line: int
-    start: int
-    end: int
-    replacement: str
+    module: ast.Module
+    parent: ast.AST
+    field: str
+    index: int | None
+    old: ast.AST
+    new: ast.AST
+    lines: range
 
-    def applied_to(self, source: str) -> str:
-        """The source of the module with this change."""
-        encoded = source.encode()
-        return b"".join(
-            (encoded[: self.start], self.replacement.encode(), encoded[self.end :])
-        ).decode()
+    @property
+    def line(self) -> int:
+        return getattr(self.old, "lineno", self.lines.start)
 
-    def described(self, source: str) -> str:
-        """The line, the text that is replaced, and its replacement."""
-        before = " ".join(source.encode()[self.start : self.end].decode().split())
-        return f"{self.line}: {before[:90]}  ->  {self.replacement[:90]}"
+    def compiled(self, file: str) -> CodeType:
+        """The code of the module."""
+        self._replace(self.new)
+        try:
+            return compile(self.module, file, "exec", dont_inherit=True)
+        finally:
+            self._replace(self.old)
+
+    def _replace(self, node: ast.AST) -> None:
+        if self.index is None:
+            setattr(self.parent, self.field, node)
+        else:
+            getattr(self.parent, self.field)[self.index] = node
+
+    def __str__(self) -> str:
+        old, new = (ast.unparse(each).strip().splitlines() for each in (self.old, self.new))
+        # In long texts, what differs may be far inside.
+        at = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), 0)
+        return f"{self.line}: {old[at].strip()}  ->  {new[at].strip()}"
 
 
 def mutants(source: str, errors: frozenset[str] = frozenset()) -> Iterator[Mutant]:
     """Each mutant of a module. ``errors`` are names of classes whose arguments are messages."""
-    yield from _Generator(source, errors).mutants(ast.parse(source))
+    module = ast.parse(source)
+    for node in ast.walk(module):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [_at(node, ast.Pass())]
+    # Functions that contain others come first, and their code includes that of the others.
+    inside: set[ast.AST] = set()
+    for node in ast.walk(module):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node not in inside:
+            inside.update(ast.walk(node))
+            yield from _Visitor(module, errors).changes(node, range(0), is_text=False)
 
 
-class _Generator:
-    def __init__(self, source: str, errors: frozenset[str]) -> None:
-        self._encoded = source.encode()
+class _Visitor:
+    def __init__(self, module: ast.Module, errors: frozenset[str]) -> None:
+        self._module = module
         self._errors = errors
-        self._offsets = [0]
-        for line in self._encoded.splitlines(keepends=True):
-            self._offsets.append(self._offsets[-1] + len(line))
 
-    def mutants(self, node: ast.AST) -> Iterator[Mutant]:
-        """Those of each function in a module or a class."""
-        for child in ast.iter_child_nodes(node):
-            match child:
-                case ast.If(test=ast.Name(id="TYPE_CHECKING"), orelse=orelse):
-                    yield from self.mutants(ast.Module(body=orelse, type_ignores=[]))
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                    if name not in _DESCRIPTIONS:
-                        yield from self._block(child.body)
-                case ast.stmt():
-                    yield from self.mutants(child)
-                case _:
-                    pass
+    def changes(self, parent: ast.AST, lines: range, *, is_text: bool) -> Iterator[Mutant]:
+        """The mutants of what is inside ``parent``."""
+        for name, index, child in _children(parent):
+            inner = _head(child) if isinstance(child, ast.stmt) else lines
+            inner_text = is_text or self._is_text(child)
+            for new in _replacements(child):
+                is_string = isinstance(child, ast.Constant) and isinstance(child.value, str | bytes)
+                if not (is_string and is_text):
+                    yield Mutant(
+                        module=self._module,
+                        parent=parent,
+                        field=name,
+                        index=index,
+                        old=child,
+                        new=_at(child, new),
+                        lines=inner,
+                    )
+            yield from self.changes(child, inner, is_text=inner_text)
 
-    def _block(self, body: list[ast.stmt]) -> Iterator[Mutant]:
-        for statement in body:
-            last = statement.end_lineno or statement.lineno
-            if isinstance(statement, (*_FUNCTION_NODES, ast.ClassDef)):
-                yield from self.mutants(ast.Module(body=[statement], type_ignores=[]))
-                continue
-            if isinstance(statement, (*_BLOCKS, ast.Try)):
-                inner = next(each for each in ast.iter_child_nodes(statement) if _is_block(each))
-                last = max(statement.lineno, _first_line(inner) - 1)
-            for start, end, replacement in self._changes_of_statement(statement):
-                if self._encoded[start:end].decode() != replacement:
-                    yield self._mutant(start, end, replacement, statement.lineno, last)
-            for child in ast.iter_child_nodes(statement):
-                yield from self._inner_block(child)
-            for inner_body in _bodies(statement):
-                yield from self._block(inner_body)
-
-    def _inner_block(self, child: ast.AST) -> Iterator[Mutant]:
-        match child:
-            case ast.ExceptHandler(body=body):
-                yield from self._emptied(body, "pass")
-                yield from self._block(body)
-            case ast.match_case(guard=guard, body=body):
-                if guard is not None:
-                    line = guard.lineno
-                    for change in (*self._negated(guard), *self._changes_of(guard)):
-                        yield self._mutant(*change, line, guard.end_lineno or line)
-                yield from self._block(body)
-            case _:
-                pass
-
-    def _emptied(self, body: list[ast.stmt], replacement: str) -> Iterator[Mutant]:
-        if not isinstance(body[0], ast.Pass) and len(body) > 1:
-            start, end = self._span(body[0])[0], self._span(body[-1])[1]
-            last = body[-1].end_lineno or body[-1].lineno
-            yield self._mutant(start, end, replacement, body[0].lineno, last)
-
-    def _mutant(self, start: int, end: int, replacement: str, first: int, last: int) -> Mutant:
-        line = self._encoded.count(b"\n", 0, start) + 1
-        return Mutant(
-            first_line=first,
-            last_line=last,
-            line=line,
-            start=start,
-            end=end,
-            replacement=replacement,
-        )
-
-    def _changes_of_statement(self, statement: ast.stmt) -> Iterator[_Change]:
-        span = self._span(statement)
-        match statement:
-            case ast.Expr(value=ast.Constant()) | ast.Assert() | ast.Pass():
-                return  # a docstring, `...`, or a sentence for type checkers
-            case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
-                return
-            case ast.Expr(value=ast.Yield() | ast.YieldFrom()):
-                pass  # without it, the function would be no generator
-            case ast.Expr() | ast.AugAssign() | ast.Delete() | ast.Raise() | ast.Continue():
-                yield *span, "pass"
-            case (
-                ast.Assign(targets=[ast.Attribute() | ast.Subscript()])
-                | ast.AnnAssign(target=ast.Attribute())
-            ):
-                yield *span, "pass"
-            case ast.Break() | ast.Return(value=None):
-                yield *span, "pass"
-            case ast.Return(value=ast.expr() as value) if not _is_none(value):
-                yield *span, "return None"
-            case ast.If(test=test) | ast.While(test=test):
-                yield from self._negated(test)
-            case ast.Try(finalbody=[_, *_] as body):
-                yield self._span(body[0])[0], self._span(body[-1])[1], "pass"
-            case _:
-                pass
-        if not isinstance(statement, (ast.Raise, ast.Try)):
-            for child in ast.iter_child_nodes(statement):
-                is_annotation = isinstance(statement, ast.AnnAssign) and (
-                    child is statement.annotation
-                )
-                if isinstance(child, (ast.expr, ast.withitem)) and not is_annotation:
-                    yield from self._changes_of(child)
-
-    def _changes_of(self, node: ast.AST, *, is_text: bool = False) -> Iterator[_Change]:
-        """The changes of an expression and of its parts."""
-        match node:
-            case ast.JoinedStr():
-                return  # Python 3.11 has no positions in it
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                yield from self._other_operator(left, right, _COMPARISONS[type(op)])
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                if not (_is_text(left) or _is_text(right)):
-                    yield from self._other_operator(left, right, _ARITHMETIC[type(op)])
-            case ast.BoolOp(op=op, values=values):
-                word = " or " if isinstance(op, ast.And) else " and "
-                parts = [self._text(each) for each in values]
-                yield *self._span(node), f"({word.join(f'({each})' for each in parts)})"
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                yield *self._span(node), f"({self._text(operand)})"
-            case ast.IfExp(test=test):
-                yield from self._negated(test)
-            case ast.comprehension(ifs=tests):
-                for each in tests:
-                    yield from self._negated(each)
-            case ast.Call(func=ast.Name(id=name) as function) if name in _FUNCTIONS:
-                yield *self._span(function), _FUNCTIONS[name]
-            case ast.Constant(value=value):
-                yield from self._other_constants(node, value, is_text=is_text)
-            case ast.keyword(arg=str()):
-                yield *self._span(node), "**{}"
-            case _:
-                pass
-        if isinstance(node, ast.Call):
-            is_text = is_text or self._has_text(node)
-        for child in ast.iter_child_nodes(node):
-            yield from self._changes_of(child, is_text=is_text)
-
-    def _negated(self, test: ast.expr) -> Iterator[_Change]:
-        # The other forms have a change of their own with the same effect.
-        has_own = isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
-        if not has_own:
-            yield *self._span(test), f"(not ({self._text(test)}))"
-
-    def _other_operator(self, left: ast.expr, right: ast.expr, operator: str) -> Iterator[_Change]:
-        start, end = self._span(left)[1], self._span(right)[0]
-        between = self._encoded[start:end].decode()
-        if found := _OPERATOR.search(between):
-            yield start + found.start(), start + found.end(), operator
-
-    def _other_constants(self, node: ast.AST, value: object, *, is_text: bool) -> Iterator[_Change]:
-        span = self._span(node)
-        match value:
-            case bool():
-                yield *span, str(not value)
-            case int() | float():
-                yield *span, repr(value + 1)
-                yield *span, repr(value - 1)
-            case str() if not (is_text or _SENTENCE.search(value)):
-                yield *span, repr(f"{value}-mutant")
-            case bytes() if not is_text:
-                yield *span, repr(value + b"-mutant")
-            case _:
-                pass
-
-    def _has_text(self, call: ast.Call) -> bool:
-        name = ast.unparse(call.func).rpartition(".")[2]
+    def _is_text(self, node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        name = ast.unparse(node.func).rpartition(".")[2]
         return name in self._errors or _TEXT_CALL.search(name) is not None
 
-    def _span(self, node: ast.AST) -> tuple[int, int]:
-        assert isinstance(node, (ast.expr, ast.stmt, ast.keyword))
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        start = self._offsets[node.lineno - 1] + node.col_offset
-        return start, self._offsets[node.end_lineno - 1] + node.end_col_offset
 
-    def _text(self, node: ast.expr) -> str:
-        start, end = self._span(node)
-        return self._encoded[start:end].decode()
-
-
-def _bodies(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        yield getattr(statement, name, [])
-
-
-def _is_block(node: ast.AST) -> bool:
-    return isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case))
-
-
-def _first_line(node: ast.AST) -> int:
-    if isinstance(node, ast.match_case):
-        return node.pattern.lineno
-    assert isinstance(node, (ast.stmt, ast.ExceptHandler))
-    return node.lineno
+def _children(parent: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
+    match parent:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            names: tuple[str, ...] = () if name in _DESCRIPTIONS else ("body",)
+        case ast.AnnAssign():
+            names = ("target", "value")
+        case ast.Raise() | ast.Assert() | ast.JoinedStr() | ast.Expr(value=ast.Constant()):
+            names = ()
+        case _:
+            names = parent._fields
+    for name in names:
+        match getattr(parent, name):
+            case list() as several:
+                yield from ((name, i, each) for i, each in enumerate(several) if each is not None)
+            case ast.AST() as one:
+                yield name, None, one
+            case _:
+                pass
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _replacements(node: ast.AST) -> Iterator[ast.AST]:
+    match node:
+        case ast.Expr(value=ast.Constant() | ast.Yield() | ast.YieldFrom()):
+            pass  # a docstring, `...`, or what makes the function a generator
+        case ast.Expr(value=ast.Call(func=ast.Name(id="assert_never"))):
+            pass
+        case ast.Expr() | ast.AugAssign() | ast.Delete() | ast.Raise() | ast.Continue():
+            yield ast.Pass()
+        case ast.Break() | ast.Return(value=None):
+            yield ast.Pass()
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript()]):
+            yield ast.Pass()
+        case ast.AnnAssign(target=ast.Attribute(), value=ast.expr()):
+            yield ast.Pass()
+        case ast.Return(value=ast.expr() as value) if ast.unparse(value) != "None":
+            yield ast.Return(value=ast.Constant(value=None))
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            yield from (_with(node, test=each) for each in _negated(test))
+        case ast.match_case(guard=ast.expr() as guard):
+            yield from (_with(node, guard=each) for each in _negated(guard))
+        case ast.comprehension(ifs=[test]):
+            yield from (_with(node, ifs=[each]) for each in _negated(test))
+        case ast.ExceptHandler(body=[first, *_]) if not isinstance(first, ast.Pass):
+            yield _with(node, body=[ast.Pass()])
+        case ast.Try(finalbody=[_, *_]):
+            yield _with(node, finalbody=[ast.Pass()])
+        case ast.Compare(ops=[op]):
+            yield _with(node, ops=[_OTHER[type(op)]()])
+        case ast.BinOp(op=op) if type(op) in _OTHER and not _has_text(node):
+            yield _with(node, op=_OTHER[type(op)]())
+        case ast.BoolOp(op=op):
+            yield _with(node, op=_OTHER[type(op)]())
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield _with(operand)
+        case ast.Call(func=function, keywords=keywords):
+            if isinstance(function, ast.Name) and function.id in _FUNCTIONS:
+                yield _with(node, func=_with(function, id=_FUNCTIONS[function.id]))
+            for each in keywords:
+                if each.arg is not None:
+                    yield _with(node, keywords=[other for other in keywords if other is not each])
+        case ast.Constant(value=bool() as value):
+            yield ast.Constant(value=not value)
+        case ast.Constant(value=int() | float() as value):
+            yield from (ast.Constant(value=value + more) for more in (1, -1))
+        case ast.Constant(value=str() as value) if not _SENTENCE.search(value):
+            yield ast.Constant(value=f"{value}-mutant")
+        case ast.Constant(value=bytes() as value):
+            yield ast.Constant(value=value + b"-mutant")
+        case _:
+            pass
 
 
-def _is_text(node: ast.expr) -> bool:
-    is_string = isinstance(node, ast.Constant) and isinstance(node.value, str)
-    return is_string or isinstance(node, ast.JoinedStr)
+def _negated(test: ast.expr) -> Iterator[ast.expr]:
+    match test:
+        case ast.UnaryOp(op=ast.Not()):
+            pass  # this node and the next have a mutant of their own with the same effect
+        case ast.Compare(
+            ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() | ast.In() | ast.NotIn()]
+        ):
+            pass
+        case _:
+            yield ast.UnaryOp(op=ast.Not(), operand=test)
+
+
+def _with(node: N, **changes: Any) -> N:
+    """A copy of ``node`` with other fields."""
+    return type(node)(**{**dict(ast.iter_fields(node)), **changes})
+
+
+def _at(node: ast.AST, new: N) -> N:
+    """``new``, with the position of ``node`` where it has none."""
+    if hasattr(node, "lineno"):
+        ast.copy_location(new, node)
+    return ast.fix_missing_locations(new)
+
+
+def _has_text(node: ast.BinOp) -> bool:
+    sides = (node.left, node.right)
+    return any(
+        isinstance(each, ast.JoinedStr)
+        or (isinstance(each, ast.Constant) and isinstance(each.value, str))
+        for each in sides
+    )
+
+
+def _head(statement: ast.stmt) -> range:
+    """The lines of a statement without those of the statements inside it."""
+    inside = [
+        each.lineno
+        for each in ast.walk(statement)
+        if isinstance(each, (ast.stmt, ast.ExceptHandler)) and each is not statement
+    ]
+    last = min(inside) - 1 if inside else statement.end_lineno or statement.lineno
+    return range(statement.lineno, max(last, statement.lineno) + 1)

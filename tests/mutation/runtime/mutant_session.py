@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
 import msgspec
@@ -27,12 +28,11 @@ _HANG_SECONDS: Final = 1800
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A mutant of a file, and the tests that cover it."""
+    """The code of a module and of a mutant, and the tests that cover what differs."""
 
     name: str
-    file: str
-    source: str
-    mutant: str
+    module: CodeType
+    mutant: CodeType
     tests: Sequence[str]
 
 
@@ -75,7 +75,7 @@ class MutantSession:
 
     def _applicable(self, functions: FunctionIndex) -> Iterator[tuple[Candidate, list[Patch]]]:
         for each in self._candidates:
-            if patches := functions.patches(each.file, each.source, each.mutant):
+            if patches := functions.patches(each.module, each.mutant):
                 yield each, patches
 
     def _run(self, work: tuple[Candidate, list[Patch]]) -> tuple[Candidate, Result]:

@@ -22,19 +22,19 @@ class FunctionIndex:
                 self._functions[each.__code__.co_filename].append(each)
         gc.freeze()
 
-    def patches(self, file: str, source: str, mutant: str) -> list[Patch]:
+    def patches(self, module: CodeType, mutant: CodeType) -> list[Patch]:
         """The new code of each function that differs in ``mutant``; none if that is impossible.
 
         It is impossible if the mutant uses other variables of an enclosing function.
         """
-        old, new = _codes(source, file), _codes(mutant, file)
+        old, new = _codes(module), _codes(mutant)
         changed = {
             (code.co_qualname, code.co_firstlineno): new[key]
             for key, code in old.items()
             if key in new and new[key] != code
         }
         found: list[Patch] = []
-        for function in self._functions[file]:
+        for function in self._functions[module.co_filename]:
             code = function.__code__
             if (other := changed.get((code.co_qualname, code.co_firstlineno))) is not None:
                 if other.co_freevars != code.co_freevars:
@@ -43,11 +43,11 @@ class FunctionIndex:
         return found
 
 
-def _codes(source: str, file: str) -> dict[tuple[str, int], CodeType]:
+def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
     """The code of each function; lambda expressions in a function have the same name."""
     seen: Counter[str] = Counter()
     found: dict[tuple[str, int], CodeType] = {}
-    for code in _nested(compile(source, file, "exec", dont_inherit=True)):
+    for code in _nested(module):
         found[code.co_qualname, seen[code.co_qualname]] = code
         seen[code.co_qualname] += 1
     return found

@@ -23,11 +23,12 @@ import sys, pytest
 from tests.mutation.runtime.mutant_session import Candidate, MutantSession
 module, test = sys.argv[1:]
 source = open(module).read()
+original = compile(source, module, "exec")
 
 def candidate(body, *tests):
     ids = [f"{test.rpartition('/')[2]}::test_it_{each}" for each in tests]
-    mutant = source.replace("return number + 1", body)
-    return Candidate(name=body, file=module, source=source, mutant=mutant, tests=ids)
+    mutant = compile(source.replace("return number + 1", body), module, "exec")
+    return Candidate(name=body, module=original, mutant=mutant, tests=ids)
 
 session = MutantSession(
     [

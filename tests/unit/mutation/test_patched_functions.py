@@ -8,7 +8,8 @@ SOURCE = Path(FILE).read_text(encoding="utf-8")
 
 
 def patches(old: str, new: str) -> list[Patch]:
-    return FunctionIndex().patches(FILE, SOURCE, SOURCE.replace(old, new))
+    mutant = compile(SOURCE.replace(old, new), FILE, "exec")
+    return FunctionIndex().patches(compile(SOURCE, FILE, "exec"), mutant)
 
 
 def test_an_imported_function_gets_the_code_of_the_mutant() -> None:
