@@ -137,7 +137,9 @@ def _children(parent: ast.AST) -> Iterator[tuple[str, int | None, ast.AST]]:
     for name in names:
         match getattr(parent, name):
             case list() as several:
-                yield from ((name, i, each) for i, each in enumerate(several) if each is not None)
+                for index, each in enumerate(several):
+                    if isinstance(each, ast.AST):
+                        yield name, index, each
             case ast.AST() as one:
                 yield name, None, one
             case _:

@@ -528,6 +528,19 @@ async def test_a_client_that_is_still_sending_receives_a_400() -> None:
     assert answer.startswith(b"HTTP/1.1 431 ")
 
 
+async def test_a_rejected_client_need_not_disconnect_to_receive_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("steersman.wire.server.server_connection.CLOSE_SECONDS", 1000)
+    async with plain(RecordingHandler(Reply(status=200))) as port:
+        reader, writer = await asyncio.open_connection(LOOPBACK, port)
+        writer.write(b"no request\r\n\r\n")
+        answer = await reader.read()
+        writer.close()
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+
+
 async def test_an_exception_of_the_handler_is_reported_to_the_loop_and_the_client() -> None:
     async def fail(_: Request) -> Reply:
         raise LookupError("a secret")
