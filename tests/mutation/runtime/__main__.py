@@ -94,6 +94,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the mutants, and run none")
     parser.add_argument("--min-killed", type=float, default=90.0, metavar="PERCENT")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60, help="CPU time for one mutant")
     parser.add_argument("--tests", nargs="+", default=TESTS, metavar="PATH")
     parser.add_argument("only", nargs="*", metavar="PART", help="mutants with this text")
     options = parser.parse_args()
@@ -119,6 +120,7 @@ def main() -> int:
         chosen,
         number=options.sample,
         workers=options.workers,
+        seconds=options.seconds,
         report=report,
     )
     # `-s`: two forks would share the file in which pytest captures output.

@@ -17,14 +17,13 @@ import pytest
 
 from tests.mutation.runtime.patched_functions import FunctionIndex, Patch
 
-# A mutant survives after this much CPU time; some lines are covered by a thousand tests.
-CPU_SECONDS: Final = 60
 # Few tests need a tenth of it.
 _TEST_CPU_SECONDS: Final = 20
 # A loop without an end often also fills a list.
 _MEMORY_BYTES: Final = 6 * 2**30
-# Each test has a limit of its own, so only a test that catches the error takes this long.
-_HANG_SECONDS: Final = 1800
+# A process that hangs needs less CPU time in this time. pytest's limit cannot end each hang.
+_HANG_SECONDS: Final = 60
+_MIN_CPU_SECONDS: Final = 0.2
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,7 +44,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MutantSession:
-    """Runs mutants in place of the tests that pytest collects."""
+    """Runs mutants in place of the tests that pytest collects.
+
+    A mutant survives after ``seconds`` of CPU time; some lines are covered by a thousand tests.
+    """
 
     def __init__(
         self,
@@ -53,11 +55,13 @@ class MutantSession:
         *,
         number: int,
         workers: int,
+        seconds: float,
         report: Callable[[Candidate, Result], None],
     ) -> None:
         self._candidates = candidates
         self._number = number
         self._workers = workers
+        self._seconds = seconds
         self._report = report
         self._items: dict[str, pytest.Item] = {}
         # Whether a test passes without a mutant.
@@ -103,9 +107,11 @@ class MutantSession:
                 finally:
                     os._exit(0)
             process = os.pidfd_open(pid)
-            ended, _, _ = select.select([process], [], [], _HANG_SECONDS)
-            if not ended:
-                os.kill(pid, signal.SIGKILL)
+            used_seconds = 0.0
+            while not select.select([process], [], [], _HANG_SECONDS)[0]:
+                before, used_seconds = used_seconds, _cpu_seconds(pid)
+                if used_seconds - before < _MIN_CPU_SECONDS:
+                    os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             os.close(process)
             if output.exists():
@@ -133,9 +139,16 @@ class MutantSession:
             signal.setitimer(signal.ITIMER_PROF, _TEST_CPU_SECONDS)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             result = failures.result or Result(ran=number + 1)
-            if failures.result or resource.getrusage(resource.RUSAGE_SELF).ru_utime > CPU_SECONDS:
+            if failures.result or resource.getrusage(resource.RUSAGE_SELF).ru_utime > self._seconds:
                 break
         output.write_bytes(msgspec.json.encode(result))
+
+
+def _cpu_seconds(pid: int) -> float:
+    """The CPU time that a process has used."""
+    _, _, fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")
+    user, system = fields.split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class _Failures:

@@ -407,6 +407,7 @@ def test_an_adjusted_client_shows_its_settings() -> None:
     client = ScriptedClient().client
 
     assert client.with_settings(page_size=7).settings == ClientSettings(page_size=7)
+    assert client.with_settings(page_size=7).rng is client.rng
     assert client.settings == ClientSettings()
 
 

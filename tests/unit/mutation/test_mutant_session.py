@@ -39,7 +39,10 @@ session = MutantSession(
         candidate("import os; os._exit(3)", "ends"),
         candidate("return number - 4"),
     ],
-    number=5, workers=2, report=lambda each, result: print(each.name, result.how, result.ran),
+    number=5,
+    workers=2,
+    seconds=60,
+    report=lambda each, result: print(each.name, result.how, result.ran),
 )
 options = ["-q", "-s", "-p", "no:cacheprovider", "--rootdir", test.rpartition("/")[0]]
 sys.exit(pytest.main([*options, test], plugins=[session]))

@@ -9,6 +9,8 @@ from steersman.workqueue import (
     BackoffPolicy,
     KeyBackoff,
 )
+from steersman.workqueue.delayed_items import DelayedItems
+from steersman.workqueue.priority_fifo import Item
 from tests.clocks import FakeClock
 from tests.unit.workqueue.queues import everything_in, new_queue, settle, working
 
@@ -261,3 +263,17 @@ async def test_a_delay_ends_with_the_system_clock_too() -> None:
     queue.add_after("sooner", 0.005)
 
     assert await queue.get() == "sooner"
+
+
+def test_items_are_in_the_order_of_their_times_after_most_were_removed() -> None:
+    rng = Random(0)
+    delayed = DelayedItems[int]()
+    for key in range(1000):
+        delayed.put(Item(key=key, priority=0, since_at=rng.random()))
+
+    for key in range(900):
+        delayed.take_out(key)
+
+    times = [each.since_at for each in delayed.take_due(1)]
+    assert len(times) == 100
+    assert times == sorted(times)

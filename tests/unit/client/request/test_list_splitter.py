@@ -53,6 +53,15 @@ def test_items_are_split_into_blocks_in_order_and_the_rest_is_a_list() -> None:
     assert (rest["kind"], rest["metadata"]) == ("PodList", {"rv": "7"})
 
 
+def test_a_list_that_arrives_in_one_piece_is_split() -> None:
+    everything = items(20)
+
+    blocks, rest = split(compact({"kind": "PodList", "items": everything}), size=10_000)
+
+    assert [item for block in blocks for item in block] + rest["items"] == everything
+    assert len(rest["items"]) < 5
+
+
 def test_no_more_than_a_block_is_held() -> None:
     splitter = ListSplitter(decoded)
     text = compact({"items": items(1000)})

@@ -54,6 +54,7 @@ def test_a_rule_that_rbac_cannot_express_is_rejected_when_it_is_declared(
         Writes(ConfigMap, **wrong)
 
     assert says in str(raised.value)
+    assert "ConfigMap" in str(raised.value)
 
 
 def test_a_name_that_only_some_kinds_allow_can_be_declared() -> None:

@@ -139,6 +139,25 @@ async def test_a_function_that_raises_is_retried_before_the_period_is_over() -> 
     assert added == fixture.added == [(WEB, "timer", LOW_PRIORITY)]
 
 
+async def test_after_a_success_the_first_retry_comes_as_early_as_ever() -> None:
+    fixture = SourceFixture("web")
+    fails = [True, True, False, True]
+
+    def selected(cached: CacheReader) -> list[ObjectKey]:
+        if fails.pop(0):
+            raise LookupError
+        return [WEB]
+
+    async with fixture.running(Every(3600, keys=selected)):
+        await fixture.wait(3960)
+        for _ in range(2):
+            await fixture.wait(fixture.waits[-1])
+        await fixture.wait(3960)
+
+    assert len(fixture.waits) == 3
+    assert fixture.waits[2] < 0.7 * fixture.waits[1]
+
+
 async def test_a_failing_function_is_not_called_more_often_than_its_period() -> None:
     fixture = SourceFixture("web")
 

@@ -217,6 +217,15 @@ async def test_a_broken_connection_does_not_complete_a_body_without_a_length(how
         await exchange.connection.receive()
 
 
+async def test_a_connection_whose_first_response_has_no_body_is_reused() -> None:
+    exchange = SentRequest()
+
+    exchange.connection.data_received(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    assert exchange.head().status == 204
+    assert exchange.connection.is_reusable
+
+
 async def test_a_connection_to_be_closed_is_not_reused() -> None:
     responses = await responses_to_two_requests(ok(b"hello", "Connection: close"))
 
