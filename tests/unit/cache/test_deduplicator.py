@@ -103,6 +103,17 @@ def test_the_number_of_remembered_values_is_bounded() -> None:
     assert len(deduplicator) <= 2 * MAX_VALUES
 
 
+def test_a_field_whose_values_often_repeat_stays_shared_whatever_their_number() -> None:
+    deduplicator = Deduplicator()
+
+    found = [
+        deduplicator.deduplicate(app(number, ports=(Port(port=number // 2),)))
+        for number in range(4 * TRIAL_MISSES)
+    ]
+
+    assert found[-1].spec.ports is found[-2].spec.ports
+
+
 def test_values_that_rarely_repeat_are_forgotten() -> None:
     deduplicator = Deduplicator()
 

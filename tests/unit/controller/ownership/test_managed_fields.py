@@ -309,3 +309,11 @@ def test_only_the_held_part_of_a_value_is_extracted() -> None:
     assert containers == [{"name": "web", "image": "a"}]
     assert left["spec"]["replicas"] == 3
     assert "paused" not in left["spec"]
+
+
+def test_a_list_matches_in_the_order_of_its_items_not_of_the_fields() -> None:
+    item = {".": {}, "f:image": {}, "f:name": {}}
+    fields = {"f:items": {'k:{"name":"side"}': item, 'k:{"name":"web"}': item}}
+
+    assert matches_exactly(fields, {"items": [WEB, SIDE]}, {"items": [WEB, SIDE]})
+    assert not matches_exactly(fields, {"items": [WEB, SIDE]}, {"items": [SIDE, WEB]})
