@@ -114,10 +114,11 @@ class MutantSession:
                     os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             os.close(process)
-            if output.exists():
-                return msgspec.json.decode(output.read_bytes(), type=Result)
-        is_late = os.waitstatus_to_exitcode(status) in (-signal.SIGPROF, -signal.SIGKILL)
-        return Result(killed_by="the process", how="timeout" if is_late else "crash")
+            result = msgspec.json.decode(output.read_bytes(), type=Result)
+        if (code := os.waitstatus_to_exitcode(status)) < 0:
+            is_late = code in (-signal.SIGPROF, -signal.SIGKILL)
+            return msgspec.structs.replace(result, how="timeout" if is_late else "crash")
+        return result
 
     def _run_child(self, tests: Sequence[str], patches: Sequence[Patch], output: Path) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
@@ -130,18 +131,20 @@ class MutantSession:
             function.__code__ = code
         items = [self._items[each] for each in tests]
         failures = _Failures()
-        result = Result()
+        output.write_bytes(msgspec.json.encode(Result()))
         for number, item in enumerate(items):
+            # What remains if the process ends during the test.
+            output.write_bytes(msgspec.json.encode(Result(killed_by=item.nodeid, how="crash")))
             if not number:
                 item.config.pluginmanager.register(failures)
             following = items[number + 1] if number + 1 < len(items) else None
             # Ends the process. pytest's limit raises an error, which asyncio can catch in a loop.
             signal.setitimer(signal.ITIMER_PROF, _TEST_CPU_SECONDS)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            result = failures.result or Result(ran=number + 1)
-            if failures.result or resource.getrusage(resource.RUSAGE_SELF).ru_utime > self._seconds:
+            output.write_bytes(msgspec.json.encode(failures.result or Result(ran=number + 1)))
+            used_seconds = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+            if failures.result or used_seconds > self._seconds:
                 break
-        output.write_bytes(msgspec.json.encode(result))
 
 
 def _cpu_seconds(pid: int) -> float:
