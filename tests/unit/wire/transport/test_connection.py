@@ -258,11 +258,12 @@ async def test_an_unsolicited_response_closes_the_connection() -> None:
     assert server.connections == 2
 
 
-async def test_a_server_that_speaks_first_gets_no_request() -> None:
+@pytest.mark.parametrize("said", [b"SSH-2.0-OpenSSH_9.9\r\n", ok(b"canary")])
+async def test_a_server_that_speaks_first_gets_no_request(said: bytes) -> None:
     transport = FakeTransport()
     connection = Connection(tls=None)
     connection.connection_made(transport)
-    connection.data_received(b"SSH-2.0-OpenSSH_9.9\r\n")
+    connection.data_received(said)
 
     with pytest.raises(Broken, match=NOT_HTTP) as broken:
         await connection.send_request(b"head")
