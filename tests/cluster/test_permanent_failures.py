@@ -52,6 +52,23 @@ async def test_a_data_change_retries_a_permanent_failure_of_an_object_without_ge
     assert operator.seen(ReconcileFinished)[-1].outcome == "permanent"
 
 
+async def test_an_object_that_becomes_invalid_again_is_reconciled_again(scene: Scene) -> None:
+    async def reconcile(obj: core_v1.Secret, ctx: sm.Context) -> sm.Outcome:
+        return await give_up(obj, ctx) if obj.data == SECRET.data else sm.Done()
+
+    await scene.server.create(SECRET)
+    controller = sm.Controller(core_v1.Secret, reconcile=reconcile)
+    async with operating(scene, controller) as operator:
+        await scene.until(lambda: tries(operator, "login") == 1)
+        for number, password in enumerate(("bG9uZ2Vy", "c2hvcnQ="), start=2):
+            patch = MergePatch({"data": {"password": password}})
+            await scene.server.patch(core_v1.Secret, "login", patch, namespace=HERE)
+            await scene.until(lambda: tries(operator, "login") == number)  # noqa: B023
+
+    outcomes = [each.outcome for each in operator.seen(ReconcileFinished)]
+    assert [outcomes[0], outcomes[-1]] == ["permanent", "permanent"]
+
+
 async def test_a_status_change_retries_no_permanent_failure(scene: Scene) -> None:
     controller = sm.Controller(core_v1.Namespace, reconcile=give_up)
     async with operating(scene, controller) as operator:

@@ -155,6 +155,21 @@ async def test_a_worker_can_put_a_key_back_with_the_priority_it_had() -> None:
         queue.processing_priority("web")
 
 
+async def test_the_time_since_which_a_key_is_held_is_known() -> None:
+    clock = FakeClock()
+    queue = new_queue(clock=clock)
+    queue.add("web")
+    clock.advance(5)
+    taken_at = clock.monotonic()
+
+    async with queue.take() as key:
+        clock.advance(5)
+        assert queue.processing_since_at(key) == taken_at
+
+    with pytest.raises(NotProcessing):
+        queue.processing_since_at("web")
+
+
 @pytest.mark.parametrize("woken_first", [True, False])
 async def test_no_key_is_lost_when_a_worker_is_cancelled_while_it_waits(woken_first: bool) -> None:
     queue = new_queue()

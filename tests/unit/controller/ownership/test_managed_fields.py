@@ -312,7 +312,7 @@ def test_only_the_held_part_of_a_value_is_extracted() -> None:
 
 
 def test_a_list_matches_in_the_order_of_its_items_not_of_the_fields() -> None:
-    item = {".": {}, "f:image": {}, "f:name": {}}
+    item: dict[str, Any] = {".": {}, "f:image": {}, "f:name": {}}
     fields = {"f:items": {'k:{"name":"side"}': item, 'k:{"name":"web"}': item}}
 
     assert matches_exactly(fields, {"items": [WEB, SIDE]}, {"items": [WEB, SIDE]})
