@@ -65,8 +65,9 @@ async def test_an_object_that_becomes_invalid_again_is_reconciled_again(scene: S
             await scene.server.patch(core_v1.Secret, "login", patch, namespace=HERE)
             await scene.until(lambda: tries(operator, "login") == number)  # noqa: B023
 
-    outcomes = [each.outcome for each in operator.seen(ReconcileFinished)]
-    assert [outcomes[0], outcomes[-1]] == ["permanent", "permanent"]
+    first, success, last = operator.seen(ReconcileFinished)
+    assert (first.outcome, last.outcome) == ("permanent", "permanent")
+    assert success.failures == 0
 
 
 async def test_a_status_change_retries_no_permanent_failure(scene: Scene) -> None:
