@@ -190,5 +190,5 @@ constraints: ## update every pin and its hashes; review the diff, then run all t
 	$(BIN)/python -m tools.constraints constraints.txt
 
 clean: ## remove virtual environments, build output and caches
-	rm -rf $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) $(PYTHONS_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .coverage-map $(VENV) $(BENCH_VENV) $(FOREIGN_VENV) $(PYTHONS_VENV) dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
