@@ -60,7 +60,7 @@ PREVIOUS_RELEASE := e6b3940b1daef151ef255c07b27c5fa82d481a81
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install check test test-programs test-pythons test-kubernetes docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
+.PHONY: help install check check-types check-tests test test-programs test-pythons test-kubernetes docs fuzz control-plane test-real record test-deep demo release bench bench-check bench-cluster api-snapshot generate constraints clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -88,9 +88,15 @@ $(CHECK): $(DOCS)
 check: $(CHECK) ## check format, lint, types, layers, architecture, and run the tests that need tools
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(MAKE) -j 2 --output-sync=target check-types check-tests
+
+# The type checkers use one core, one after the other.
+check-types: $(CHECK)
 	$(BIN)/mypy $(CODE)
 	$(BIN)/pyright
-	$(BIN)/lint-imports --no-cache --no-logo
+
+check-tests: $(CHECK)
 	$(PYTEST) -n 2 --dist loadfile -m 'needs_tools and not deep' $(CHECK_TESTS)
 
 test: $(TEST) ## run the tests that need only Python, and start no programs
