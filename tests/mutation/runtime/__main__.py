@@ -27,7 +27,7 @@ DATA: Final = ROOT / ".coverage-map"
 PLUGIN: Final = "tests.mutation.runtime.coverage_plugin"
 # Each runs in this process, where the mutants are.
 TESTS: Final = ("tests/unit", "tests/cluster", "tests/simulation", "examples")
-OPTIONS: Final = ("-q", "-p", "no:cacheprovider", "-m", "not needs_tools and not deep")
+OPTIONS: Final = ("-q", "-p", "no:cacheprovider", "-m", "not (needs_tools or programs or deep)")
 
 
 def measure() -> None:
