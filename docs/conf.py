@@ -1,11 +1,16 @@
 """How Sphinx makes a site of these pages: ``make docs``."""
 
+import gc
 import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # for the tools, which are in no package that is installed
+
+# Sphinx creates millions of nodes that exist until the end. With the default thresholds, visiting
+# them again and again takes more than half of the time.
+gc.set_threshold(100_000, 20, 100)
 
 project = "steersman"
 copyright = "the authors of steersman"

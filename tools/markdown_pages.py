@@ -120,23 +120,18 @@ def _link(app: Sphinx, page: Path, link: re.Match[str]) -> str:
 
 
 def _entries(app: Sphinx, name: str) -> Iterator[str]:
-    for each in _below(app, name, is_hidden=False):
-        path = posixpath.relpath(each, posixpath.dirname(name) or ".")
-        yield f"- [{app.env.titles[each].astext()}]({path}.md)"
-
-
-def _below(app: Sphinx, name: str, *, is_hidden: bool | None = None) -> list[str]:
-    """The pages that the tables of contents of a page name, in order."""
-    found: list[str] = []
+    """The pages that the visible tables of contents of a page name."""
     for table in app.env.get_doctree(name).findall(toctree):
-        if is_hidden is None or bool(table.get("hidden")) is is_hidden:
-            found += [each for _, each in table["entries"] if each in app.env.found_docs]
-    return found
+        for _, each in () if table.get("hidden") else table["entries"]:
+            if each in app.env.found_docs:
+                path = posixpath.relpath(each, posixpath.dirname(name) or ".")
+                yield f"- [{app.env.titles[each].astext()}]({path}.md)"
 
 
 def _in_order(app: Sphinx, name: str) -> Iterator[str]:
+    """A page, and those that its tables of contents name."""
     yield name
-    for each in _below(app, name):
+    for each in app.env.toctree_includes.get(name, ()):
         yield from _in_order(app, each)
 
 
