@@ -20,6 +20,8 @@ from tests.real.deployment_scenarios import (
     is_caught_up,
 )
 
+pytestmark = pytest.mark.deep
+
 COMPARISON = ControllerComparison(
     parts=("replicasets", "deployments"),
     controllers=("replicaset-controller", "deployment-controller"),

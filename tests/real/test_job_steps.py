@@ -13,6 +13,8 @@ from tests.real.controller_comparison import (
     difference,
 )
 
+pytestmark = pytest.mark.deep
+
 COMPARISON = ControllerComparison(
     parts=("jobs", "cronjobs"),
     controllers=("job-controller", "cronjob-controller"),

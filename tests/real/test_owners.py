@@ -23,6 +23,8 @@ from tests.real.clients import connected
 from tests.real.owner_scenarios import SCENARIOS, Scenario, ScenarioNamespace
 from tests.real.workload_steps import UNLIMITED_REQUESTS
 
+pytestmark = pytest.mark.deep
+
 SETTINGS = WorkloadSettings(parts=("namespaces", "garbagecollector"))
 REAL_CONTROLLERS = (
     "garbage-collector-controller",

@@ -13,6 +13,8 @@ from tests.real.controller_comparison import (
 )
 from tests.real.replication_scenarios import KINDS, SCENARIOS, final_state, is_caught_up
 
+pytestmark = pytest.mark.deep
+
 COMPARISON = ControllerComparison(
     parts=("replicationcontrollers",),
     controllers=("replicationcontroller-controller",),

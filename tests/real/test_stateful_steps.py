@@ -13,6 +13,8 @@ from tests.real.controller_comparison import (
 )
 from tests.real.stateful_scenarios import KINDS, SCENARIOS, final_state, is_caught_up
 
+pytestmark = pytest.mark.deep
+
 COMPARISON = ControllerComparison(
     parts=("statefulsets",),
     controllers=("statefulset-controller",),
