@@ -30,6 +30,9 @@ NEWER_KINDS = {
     ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): "1.36",
 }
 
+# Fields that newer servers send, and that the classes do not have.
+NEWER_FIELDS = {("storage.k8s.io/v1", "CSINode"): ("status",)}
+
 
 def marks(kind: tuple[str, str]) -> list[pytest.MarkDecorator]:
     first = NEWER_KINDS.get(kind)
@@ -99,7 +102,9 @@ async def test_a_sample_of_each_kind_is_created_and_read_back_unchanged(
 
     assert missing(as_json(sample), raw.body) == []
     decoded = CODEC.decode(type(sample), CODEC.encode(raw), wanted="read")
-    assert as_json(decoded) == without_nulls(raw.body)
+    newer = NEWER_FIELDS.get(kind, ())
+    known = {name: value for name, value in raw.body.items() if name not in newer}
+    assert as_json(decoded) == without_nulls(known)
     assert (typed.uid, typed.ref) == (raw.uid, raw.ref)
 
 
