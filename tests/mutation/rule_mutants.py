@@ -109,7 +109,7 @@ class _Instrumenter(ast.NodeTransformer):
                 return self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
-        if not self._finds_errors:
+        if not self._finds_errors or not isinstance(node.op, ast.Add):
             return self.generic_visit(node)
         return self._addition(node, node)
 
