@@ -36,16 +36,26 @@ OF_THE_REQUEST: Final = ("uid", "resourceVersion", "creationTimestamp", "managed
 # The number of mutations per object: of a create, of an update, and of a status update.
 SAMPLE_SIZES: Final = {"create": 12, "update": 12, "status": 6}
 ALLOCATED: Final = ("clusterIP", "healthCheckNodePort")
-# Known differences: the embedded server treats an empty list or map as absent.
-KNOWN_DIFFERENCES: Final = (
-    "'[]' at spec.behavior.",
-    "'{}' at spec.resources.requests",
-    "without spec.resources.requests.storage",
-)
 # For each rich object and each rule: a subresource, or nothing, and a merge patch.
 GENERATED_CHANGES: Final[dict[str, dict[str, tuple[str, Object]]]] = read_recording(
     Path(__file__).parent / "builtin_rules" / "generated_changes.jsonl.gz"
 )
+# Changes of a status, which depend on the status before.
+STATUS_CHANGES: Final[dict[str, dict[str, tuple[str, Object]]]] = {
+    "v1 Pod running": {"a resize on a node that cannot resize": ("resize", {})},
+    "batch/v1 Job indexed": {
+        "fewer Pods that succeeded": ("status", {"status": {"succeeded": 0}}),
+        "completion without success": (
+            "status",
+            {
+                "status": {
+                    "completionTime": "2026-01-02T03:04:06Z",
+                    "conditions": [{"type": "Complete", "status": "True"}],
+                }
+            },
+        ),
+    },
+}
 RESOURCES: Final = {
     (each.gvk.api_version, each.gvk.kind): each for each in BuiltinSchemas.read().resources
 }
@@ -120,16 +130,18 @@ def mutation_requests(rich: Object, stored: Object) -> Iterator[MutationRequest]
     ):
         if operation == "status" and "status" not in rich:
             continue
-        candidates = [each for each in changes if not each[0].startswith(KNOWN_DIFFERENCES)]
+        candidates = [*changes]
         sample = Random(7).sample(candidates, min(SAMPLE_SIZES[operation], len(candidates)))
         for change, body in sample:
             yield MutationRequest(f"{operation} {change}", method, f"{path}?dryRun=All", body)
 
 
 def generated_requests(rich: Object, stored: Object) -> Iterator[MutationRequest]:
-    """Requests that update the stored object, or its status, with a generated change."""
+    """Requests that update the stored object, or its status, with one of its changes."""
     path = f"{path_of(rich)}/{rich['metadata']['name']}"
-    for rule, (subresource, change) in GENERATED_CHANGES.get(identity(rich), {}).items():
+    name = identity(rich)
+    changes = GENERATED_CHANGES.get(name, {}) | STATUS_CHANGES.get(name, {})
+    for rule, (subresource, change) in changes.items():
         place = f"{path}/{subresource}" if subresource else path
         yield MutationRequest(rule, "PUT", f"{place}?dryRun=All", merged(stored, change))
 

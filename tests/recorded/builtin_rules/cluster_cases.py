@@ -1,10 +1,12 @@
 """The required and immutable fields of less common kinds."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tests.recorded.builtin_rules.cases import Case, Object
+from tests.recorded.builtin_rules.cases import Case, Object, merged
+from tests.recorded.builtin_rules.sample_cases import sample_cases
 
 ADMISSION = "admissionregistration.k8s.io/v1"
 DEVICES = "resource.k8s.io/v1"
@@ -21,6 +23,7 @@ def cluster_cases() -> Iterator[Case]:
     yield from _devices()
     yield from _policies()
     yield from _nodes_and_classes()
+    yield from _signing_requests()
 
 
 def _case(
@@ -207,6 +210,7 @@ def _networks() -> Iterator[Case]:
     good = {"controller": "example.com/x"}
     yield cluster("ingressclasses", "empty")
     yield cluster("ingressclasses", "good", spec=good)
+    yield cluster("ingressclasses", "of a bad path", spec={"controller": "example.com/a b"})
     other = {"spec": {"controller": "example.com/y"}}
     yield cluster("ingressclasses", "of another", other, spec=good)
     backend = {"service": {"name": "x", "port": {"number": 80}}}
@@ -356,6 +360,17 @@ def _nodes_and_classes() -> Iterator[Case]:
         ("of other keys", {"tls.crt": _pem("CERTIFICATE"), "tls.key": _pem("B")}),
     ):
         yield _case("secrets", f"of a pair, {says}", type="kubernetes.io/tls", stringData=data)
+
+
+def _signing_requests() -> Iterator[Case]:
+    good = next(each for each in sample_cases() if each.plural == "certificatesigningrequests")
+    label = f"{'a' * 60}."
+    for says, signer in (
+        ("a long domain", f"{label * 5}com/signer"),
+        ("a long name", f"{label * 4}com/{label * 6}signer"),
+    ):
+        body = merged(good.body, {"spec": {"signerName": signer}})
+        yield replace(good, says=f"a signer with {says}", body=body)
 
 
 def _pem(kind: str) -> str:

@@ -164,6 +164,7 @@ def _behaviors() -> Iterator[Case]:
         {"policies": [{**policy, "periodSeconds": 0}]},
         {"policies": [{**policy, "periodSeconds": 1801}]},
         {"policies": [{**policy, "periodSeconds": 1800}]},
+        {"policies": []},
     )
     specs = {
         f"{way}: {rule}": _scaler(behavior={way: rule})

@@ -174,6 +174,7 @@ WORKLOADS: dict[str, tuple[Object, Object]] = {
     "more of a set": (REPLICA_SET, spec(replicas=3)),
     "another service": (STATEFUL_SET, spec(serviceName="two")),
     "more in order": (STATEFUL_SET, spec(replicas=3)),
+    "less than none in order": (STATEFUL_SET, spec(replicas=-1)),
     "another daemon": (DAEMON_SET, template(image="other")),
     "a daemon's annotation": (DAEMON_SET, annotated(a="b")),
     "another selector of daemons": (DAEMON_SET, spec(selector={"matchLabels": {"app": "two"}})),

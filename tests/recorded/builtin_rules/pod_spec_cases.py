@@ -78,6 +78,8 @@ RESOURCES: dict[str, dict[str, Any]] = {
     "resources of the whole pod of another kind": {
         "resources": {"limits": {"ephemeral-storage": "1"}}
     },
+    "no claims of the whole pod": {"resources": {"claims": []}},
+    "no claims of a container": container(resources={"claims": []}),
     "resources of an init container": sidecar(resources={"limits": {"cpu": "1"}}),
     "overhead below zero": {"overhead": {"cpu": "-1"}},
 }

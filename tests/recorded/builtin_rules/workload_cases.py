@@ -150,6 +150,10 @@ OF_STATEFUL_SETS: dict[str, dict[str, Any]] = {
     "an unknown strategy": {"updateStrategy": {"type": "Hope"}},
     "a partition below zero": {"updateStrategy": {"rollingUpdate": {"partition": -1}}},
     "an unknown management": {"podManagementPolicy": "Hope"},
+    "an unknown selection of pods that end": {
+        "selector": {"matchExpressions": [{"key": "app", "operator": "Hope"}]},
+        "template": ENDING,
+    },
     "an unknown retention": {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "Hope"}},
     "claims": {
         "volumeClaimTemplates": [CLAIM],

@@ -5,12 +5,13 @@ import pytest
 from steersman_cluster.apiserver.meta.status_errors import StatusError
 from steersman_cluster.apiserver.meta.strategy import Object
 from tests.embedded import EmbeddedServer
-from tests.unit.apiserver.builtin.causes import causes_of
+from tests.unit.apiserver.builtin.causes import causes_of, sentences_of
 from tests.unit.apiserver.builtin.kind_handler import UID, KindHandler
 
 TEMPLATE: Object = {
     "spec": {"restartPolicy": "Never", "containers": [{"name": "app", "image": "nginx:1"}]}
 }
+BEGUN = "2026-01-02T03:04:05Z"
 OWN_LABELS = {
     "batch.kubernetes.io/controller-uid": UID,
     "batch.kubernetes.io/job-name": "once",
@@ -129,3 +130,30 @@ async def test_the_deletion_of_a_job_without_a_propagation_policy_gets_a_warning
 
     assert [each[:24] for each in warned.warnings] == ["child pods are preserved"]
     assert silent.warnings == []
+
+
+def test_a_job_that_an_older_version_completed_cannot_meet_its_criteria_later() -> None:
+    complete = {"type": "Complete", "status": "True"}
+    old = {**created(), "status": {"startTime": BEGUN, "completionTime": BEGUN}}
+    old["status"]["conditions"] = [complete]
+    met = {**old["status"], "conditions": [complete, {**complete, "type": "SuccessCriteriaMet"}]}
+
+    with pytest.raises(StatusError) as raised:
+        KindHandler("batch/v1", "jobs").update(
+            {**old, "status": met}, old, namespace="default", subresource="status"
+        )
+
+    assert "cannot set SuccessCriteriaMet=True for Job already" in sentences_of(raised.value)[0]
+
+
+def test_a_schedule_of_an_older_version_with_a_time_zone_cannot_get_another() -> None:
+    cron_jobs = KindHandler("batch/v1", "cronjobs")
+    spec = {"schedule": "@daily", "jobTemplate": {"spec": {"template": TEMPLATE}}}
+    old = cron_jobs.create({"metadata": {"name": "daily"}, "spec": spec}, namespace="default")
+    old["spec"]["schedule"] = "TZ=UTC 0 0 * * *"
+    new = {**old, "spec": {**old["spec"], "timeZone": "UTC"}}
+
+    with pytest.raises(StatusError) as raised:
+        cron_jobs.update(new, old, namespace="default", subresource="")
+
+    assert "cannot use both timeZone field and TZ" in sentences_of(raised.value)[0]

@@ -34,6 +34,18 @@ OPAQUE = {
     *(f"{JSON_SCHEMA}Or{other}" for other in ("Array", "Bool", "StringArray")),
 }
 
+# The paths of lists and maps for which an empty one is not the same as none.
+MEANINGFUL_IF_EMPTY = {
+    # A request to remove all managers.
+    OBJECT_META: ("managedFields",),
+    # No default policies; rejected.
+    "io.k8s.api.autoscaling.v2.HPAScalingRules": ("policies",),
+    # Rejected, but only in the resources of a Pod, which have the same type as a container's.
+    "io.k8s.api.core.v1.PodSpec": ("resources", "claims"),
+    # Rejected: a claim needs storage. The other errors of a change depend on it.
+    "io.k8s.api.core.v1.PersistentVolumeClaimSpec": ("resources", "requests"),
+}
+
 # The internal Go type of each kind, by apiVersion and kind.
 KnownKinds: TypeAlias = Mapping[str, Mapping[str, str]]
 
@@ -126,10 +138,8 @@ class BuiltinSchemas:
             for key, declaration in self._declarations[name].items():
                 if key in properties:
                     schema.properties[key] = as_declared(self._use(properties[key]), declaration)
-            if name == OBJECT_META:
-                # An empty list is a request to remove all managers.
-                schema.properties["managedFields"].drops_empty = False
-                schema.properties["managedFields"].pointer = True
+            if name in MEANINGFUL_IF_EMPTY:
+                _keep_if_empty(schema, *MEANINGFUL_IF_EMPTY[name])
         return self._compiled[name]
 
     def kinds_beside(self, gvk: GroupVersionKind) -> KnownKinds:
@@ -193,3 +203,13 @@ def _merged(schema: Schema, written: Mapping[str, Any]) -> Schema:
         or schema.patch_strategies,
         patch_merge_key=written.get("x-kubernetes-patch-merge-key", schema.patch_merge_key),
     )
+
+
+def _keep_if_empty(schema: Schema, name: str, *others: str) -> None:
+    field = schema.properties[name]
+    if others:
+        # A copy, because all fields of this type have the same properties.
+        field.properties = {each: replace(schema) for each, schema in field.properties.items()}
+        _keep_if_empty(field, *others)
+    else:
+        field.drops_empty, field.pointer = False, True

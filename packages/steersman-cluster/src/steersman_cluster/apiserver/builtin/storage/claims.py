@@ -175,7 +175,7 @@ def _compared(claim: Object, old: Object, *, bound: bool) -> tuple[Object, Objec
         spec.pop("storageClassName", None)
     if bound:
         requests = (spec.get("resources") or {}).get("requests")
-        if requests:
+        if requests is not None:
             before = (was.get("resources") or {}).get("requests") or {}
             same = {**requests, "storage": before.get("storage", "0")}
             spec["resources"] = {**spec["resources"], "requests": same}

@@ -89,13 +89,14 @@ _SCALING: Final = rule.table(
         rule.at_most(_MAX_WINDOW),
     ),
     rule.given("selectPolicy", rule.enum("Disabled", "Max", "Min")),
-    rule.optional(
+    rule.required(
         "policies",
         rule.each(
             rule.always("type", rule.enum("Percent", "Pods")),
             rule.always("value", _ABOVE_ZERO, default=0),
             rule.always("periodSeconds", _ABOVE_ZERO, rule.at_most(_MAX_PERIOD), default=0),
         ),
+        detail="must specify at least one Policy",
     ),
     rule.given("tolerance", rule.must(lambda share: Quantity(share) >= Quantity(0), NOT_NEGATIVE)),
 )
