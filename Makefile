@@ -134,15 +134,16 @@ control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller
 
 # These tests wait for servers half of the time. The slowest files have the fewest tests, so an order by
 # number of tests would run them last, one after the other.
-# `make test-real RECORDED=` verifies no recording.
-RECORDED := tests/recorded
+# `make test-real VERIFY=` verifies no recording.
+RECORDED := tests/recorded tests/real/test_kubectl_sessions.py
+VERIFY := --real-answers verify tests/recorded
 test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver, verify the recordings
 	$(BIN)/python -m tests.real.foreign.go_programs chart bundle
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 --real-answers verify tests/real $(RECORDED)
+	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real $(VERIFY)
 
 # Run it again: the recordings of the same server have the same bytes.
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
-	$(PYTEST) -n 2 --dist loadfile --real-answers record tests/recorded
+	$(PYTEST) -n 2 --dist loadfile --real-answers record $(RECORDED)
 
 test-deep: $(CHECK) fuzz control-plane test-kubernetes $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, steps of controllers, other projects, versions, mutants
 	$(BIN)/python -m tests.real.foreign.go_programs

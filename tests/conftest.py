@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--real-answers",
         choices=("replay", "verify", "record"),
         default="replay",
-        help="tests/recorded: replay what the real server responded, verify it, or record it",
+        help="replay, verify or record what the real server responded, and what kubectl printed",
     )
 
 

@@ -1,5 +1,7 @@
 """The parser and the comparison of kubectl sessions; tests/real runs them."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.real.kubectl_sessions.normal import (
@@ -7,7 +9,11 @@ from tests.real.kubectl_sessions.normal import (
     without_intermediate_states,
     without_unpublished_texts,
 )
-from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed
+from tests.real.kubectl_sessions.recording import SessionRecording
+from tests.real.kubectl_sessions.runner import Outcome
+from tests.real.kubectl_sessions.scripts import End, Run, Session, Start, Write, parsed
+from tests.recorded.module_recording import Mode
+from tests.recorded.recordings import RecordingError
 
 UID = "0b8c57ef-b2e3-49d6-b176-778a989356d2"
 
@@ -125,3 +131,51 @@ def test_some_steps_are_repeated_until_their_condition_is_met(
 def test_an_unknown_command_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown command|no end"):
         parsed(text)
+
+
+SESSION = Session(name="short", steps=parsed("$ get pods"))
+
+
+def printed(text: str, *, line: int = 1) -> list[Outcome]:
+    return [Outcome(line=line, arguments=("get", "pods"), status=0, stdout=text, stderr="")]
+
+
+def recorded(path: Path, text: str) -> None:
+    recording = SessionRecording(path, mode=Mode.RECORD)
+    assert recording.differences(SESSION, "short", printed(text), printed(text)) == []
+    recording.finish(["short"])
+
+
+def test_a_recorded_output_is_compared_with_that_of_the_embedded_cluster(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl.gz"
+    recorded(path, "no pods")
+    recording = SessionRecording(path, mode=Mode.REPLAY)
+
+    assert recording.differences(SESSION, "short", [], printed("no pods")) == []
+    assert recording.differences(SESSION, "short", [], printed("a pod")) != []
+
+
+def test_a_verification_fails_if_the_real_cluster_prints_something_else(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl.gz"
+    recorded(path, "no pods")
+    recording = SessionRecording(path, mode=Mode.VERIFY)
+
+    assert recording.differences(SESSION, "short", printed("a pod"), printed("no pods")) != []
+
+
+def test_a_changed_session_without_a_new_recording_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl.gz"
+    recorded(path, "no pods")
+    recording = SessionRecording(path, mode=Mode.REPLAY)
+
+    for case, outcomes in (("new", printed("")), ("short", printed("no pods", line=2))):
+        with pytest.raises(RecordingError, match="are not recorded; `make record`"):
+            recording.differences(SESSION, case, [], outcomes)
+
+
+def test_a_recording_of_no_session_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "recording.jsonl.gz"
+    recorded(path, "no pods")
+
+    with pytest.raises(RecordingError, match="'short' is recorded, and is no session"):
+        SessionRecording(path, mode=Mode.REPLAY).finish(["new"])

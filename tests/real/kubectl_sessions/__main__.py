@@ -4,16 +4,18 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic  # noqa: TID251 - for the printed duration
 
 from tests.real.kubectl_sessions.comparison import differences
 from tests.real.kubectl_sessions.pairs import (
     CLUSTERS,
+    CONTROLLERS,
+    SERVERS,
     WORKLOADS,
     Pair,
-    embedded,
-    real,
+    is_compared,
     running_pair,
 )
 from tests.real.kubectl_sessions.runner import Outcome
@@ -33,32 +35,20 @@ def main() -> None:
     parser.add_argument("--transcripts", type=Path, help="directory for the transcripts")
     options = parser.parse_args()
     wanted = [each for each in all_sessions() if not options.names or each.name in options.names]
-    other = real if options.real_twice else embedded
-    selected = "workloads" if options.workloads else "controllers"
     differing = 0
-    for kind in ("servers", "controllers", "workloads", "clusters"):
-        needed = {"workloads": "controllers"}.get(kind, kind)
-        sessions = [each for each in wanted if _needs(each) == needed]
-        if not sessions or (needed == "controllers" and kind != selected):
+    for comparison in (SERVERS, WORKLOADS if options.workloads else CONTROLLERS, CLUSTERS):
+        sessions = [each for each in wanted if is_compared(comparison, each)]
+        if not sessions:
             continue
-        sides = {"workloads": WORKLOADS, "clusters": CLUSTERS}.get(kind, (real, other))
+        chosen = comparison
+        if options.real_twice and comparison in (SERVERS, CONTROLLERS):
+            chosen = replace(comparison, embedded=comparison.real)
         with (
             tempfile.TemporaryDirectory(prefix="steersman-sessions-") as directory,
-            running_pair(
-                *sides,
-                directory=Path(directory),
-                controllers=kind == "controllers",
-                hashes_differ=kind in ("workloads", "clusters"),
-            ) as pair,
+            running_pair(chosen, directory=Path(directory)) as pair,
         ):
             differing += sum(_compare(each, pair, options.transcripts) for each in sessions)
     sys.exit(1 if differing else 0)
-
-
-def _needs(session: Session) -> str:
-    if session.needs_nodes:
-        return "clusters"
-    return "controllers" if session.needs_controllers else "servers"
 
 
 def _compare(session: Session, pair: Pair, transcripts: Path | None) -> int:

@@ -22,7 +22,7 @@ from tests.real.kubectl_sessions.scripts import Session
 from tests.real.workload_process import workload_process
 
 # The controllers that steersman's workload controllers replace.
-CONTROLLERS = (
+REPLACED_CONTROLLERS = (
     "cronjob-controller",
     "daemonset-controller",
     "deployment-controller",
@@ -67,7 +67,7 @@ def real_with_all_controllers() -> Iterator[ControlPlane]:
             # The default would delay the first sync; steersman's controller syncs at once.
             "horizontal-pod-autoscaler-sync-period": "2s",
         }
-        with cluster.running_controllers(*CONTROLLERS, flags=flags):
+        with cluster.running_controllers(*REPLACED_CONTROLLERS, flags=flags):
             yield cluster
 
 
@@ -95,57 +95,92 @@ def embedded_cluster() -> AbstractContextManager[ControlPlane]:
     return running_embedded_control_plane(clock=SystemClock(), nodes=NODES)
 
 
-# The pairs that compare steersman's controllers with the real ones.
-WORKLOADS: tuple[Starting, Starting] = (real_with_all_controllers, embedded_with_workloads)
-CLUSTERS: tuple[Starting, Starting] = (real_with_simulated_nodes, embedded_cluster)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A real and an embedded cluster in which the same sessions run."""
+
+    name: str
+    real: Starting
+    embedded: Starting
+    # Whether both have Kubernetes' own controllers.
+    controllers: bool = False
+    # Whether the hashes in the names of templates and revisions differ between the clusters.
+    hashes_differ: bool = False
+
+
+SERVERS = Comparison(name="servers", real=real, embedded=embedded)
+CONTROLLERS = Comparison(name="controllers", real=real, embedded=embedded, controllers=True)
+# These compare steersman's controllers with Kubernetes' own.
+WORKLOADS = Comparison(
+    name="workloads",
+    real=real_with_all_controllers,
+    embedded=embedded_with_workloads,
+    hashes_differ=True,
+)
+# The nodes run Pods.
+CLUSTERS = Comparison(
+    name="clusters",
+    real=real_with_simulated_nodes,
+    embedded=embedded_cluster,
+    hashes_differ=True,
+)
+
+
+COMPARISONS = (SERVERS, CONTROLLERS, WORKLOADS, CLUSTERS)
+
+
+def is_compared(comparison: Comparison, session: Session) -> bool:
+    """Whether the session runs in the clusters of the comparison."""
+    if session.needs_nodes:
+        return comparison is CLUSTERS
+    return comparison in ((CONTROLLERS, WORKLOADS) if session.needs_controllers else (SERVERS,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two servers that have received the same requests."""
+    """Two clusters that have received the same requests; of a recording only the embedded one."""
 
-    first: ControlPlane
-    second: ControlPlane
+    comparison: Comparison
+    real: ControlPlane | None
+    embedded: ControlPlane
     directory: Path
-    # Whether the hashes in the names of templates and revisions differ between the servers.
-    hashes_differ: bool = False
 
     def run(self, session: Session) -> tuple[list[Outcome], list[Outcome]]:
-        """The comparable outcomes of a session on each server."""
+        """The comparable outcomes of a session in each cluster; none of a real one that is None."""
         with ThreadPoolExecutor() as threads:
             first, second = threads.map(
                 lambda cluster, side: self._side(session, cluster, side),
-                (self.first, self.second),
-                ("first", "second"),
+                (self.real, self.embedded),
+                ("real", "embedded"),
             )
         return first, second
 
-    def _side(self, session: Session, cluster: ControlPlane, side: str) -> list[Outcome]:
+    def _side(self, session: Session, cluster: ControlPlane | None, side: str) -> list[Outcome]:
+        if cluster is None:
+            return []
         place = Place(cluster=cluster, directory=self.directory / session.name / side)
         return [
-            comparable(outcome, place, hashes=self.hashes_differ)
+            comparable(outcome, place, hashes=self.comparison.hashes_differ)
             for outcome in run_session(session, place)
         ]
 
 
 @contextmanager
 def running_pair(
-    first: Starting,
-    second: Starting,
-    *,
-    directory: Path,
-    controllers: bool = False,
-    hashes_differ: bool = False,
+    comparison: Comparison, *, directory: Path, with_real: bool = True
 ) -> Iterator[Pair]:
-    """Start two servers, with Kubernetes' own controllers if requested."""
+    """Start both clusters of a comparison, or only the embedded one."""
     with ExitStack() as until_the_end:
-        clusters = [until_the_end.enter_context(each()) for each in (first, second)]
-        if controllers:
-            for cluster in clusters:
+
+        def started(start: Starting) -> ControlPlane:
+            cluster = until_the_end.enter_context(start())
+            if comparison.controllers:
                 until_the_end.enter_context(cluster.running_controllers())
+            return cluster
+
         yield Pair(
-            first=clusters[0],
-            second=clusters[1],
+            comparison=comparison,
+            real=started(comparison.real) if with_real else None,
+            embedded=started(comparison.embedded),
             directory=directory,
-            hashes_differ=hashes_differ,
         )

@@ -8,11 +8,22 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep  # noqa: TID251 - servers in other processes use the real time
 from typing import IO, Any
 
+from steersman.clock import SystemClock
 from steersman_cluster.testing import ControlPlane
 from tests.real.kubectl_sessions.kubelet import StandInKubelet
-from tests.real.kubectl_sessions.scripts import End, Kubelet, Nodes, Run, Session, Start, Write
+from tests.real.kubectl_sessions.scripts import (
+    End,
+    Kubelet,
+    NextSecond,
+    Nodes,
+    Run,
+    Session,
+    Start,
+    Write,
+)
 
 # How often a command with ``~`` is repeated.
 ATTEMPTS = 100
@@ -65,9 +76,15 @@ def run_session(session: Session, place: Place) -> list[Outcome]:
                     outcomes.append(terminal.end(step))
                 case Kubelet(on=on):
                     kubelet.switch(on=on)
+                case NextSecond():
+                    _wait_for_the_next_second()
                 case Nodes():
                     pass  # the server was started with nodes
     return outcomes
+
+
+def _wait_for_the_next_second() -> None:
+    sleep(1 - SystemClock().now().microsecond / 1e6)
 
 
 @dataclass(slots=True)
@@ -228,5 +245,7 @@ class _Terminal:
             "KUBECONFIG": str(self._kubeconfig),
             "PATH": os.environ["PATH"],
             "TMPDIR": str(self._directory("tmp")),
+            # Garbage collection is a fifth of the CPU of a process that ends so soon.
+            "GOGC": "off",
             **more,
         }

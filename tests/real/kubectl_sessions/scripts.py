@@ -12,6 +12,7 @@ start pods: get pods --watch         continue once its watch has begun
 end pods 3                           terminate it after three lines
 end pods                             wait until it exits
 kubelet on                           Pods run from now on; off: they no longer change
+second                               continue in the next second
 nodes                                run in a cluster with two nodes, node-1 and node-2
 """
 
@@ -73,13 +74,20 @@ class Kubelet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NextSecond:
+    """Wait until the next second begins."""
+
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Nodes:
     """State that the session needs nodes that run Pods."""
 
     line: int
 
 
-Step: TypeAlias = Run | Write | Start | End | Kubelet | Nodes
+Step: TypeAlias = Run | Write | Start | End | Kubelet | NextSecond | Nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +160,8 @@ def _step(number: int, line: str, lines: Iterator[tuple[int, str]]) -> Step:
             return End(line=number, name=name, lines=int(count) if count else None)
         case "kubelet":
             return Kubelet(line=number, on={"on": True, "off": False}[rest])
+        case "second":
+            return NextSecond(line=number)
         case "nodes":
             return Nodes(line=number)
         case _:
