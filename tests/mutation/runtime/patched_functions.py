@@ -56,5 +56,6 @@ def _codes(module: CodeType) -> dict[tuple[str, int], CodeType]:
 def _nested(code: CodeType) -> Iterator[CodeType]:
     yield code
     for each in code.co_consts:
-        if isinstance(each, CodeType):
+        # Since Python 3.14, a function has a nested one that evaluates its annotations.
+        if isinstance(each, CodeType) and each.co_name != "__annotate__":
             yield from _nested(each)

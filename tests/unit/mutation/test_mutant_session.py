@@ -2,8 +2,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[3]
 
 MODULE = """
@@ -51,7 +49,6 @@ sys.exit(pytest.main([*options, test], plugins=[session]))
 """
 
 
-@pytest.mark.timeout(60)  # it starts Python, which collects tests and forks eight times
 def test_a_test_kills_a_mutant_only_if_it_passes_without_the_mutant(tmp_path: Path) -> None:
     module, tests = tmp_path / "adder.py", tmp_path / "test_adder.py"
     module.write_text(MODULE)
