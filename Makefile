@@ -132,14 +132,14 @@ fuzz: $(TEST) ## fuzz the embedded API server for ten minutes, and its socket fo
 control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller-manager, kubectl
 	$(BIN)/python -m steersman_cluster.testing.binaries
 
-# These tests wait for servers half of the time. The slowest files have the fewest tests, so an order by
-# number of tests would run them last, one after the other.
+# These tests wait for servers half of the time, hence four processes. tests/real/conftest.py has the
+# order of the files.
 # `make test-real VERIFY=` verifies no recording.
 RECORDED := tests/recorded tests/real/test_kubectl_sessions.py
 VERIFY := --real-answers verify tests/recorded
 test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver, verify the recordings
 	$(BIN)/python -m tests.real.foreign.go_programs chart bundle
-	$(PYTEST) -n 3 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real $(VERIFY)
+	$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real $(VERIFY)
 
 # Run it again: the recordings of the same server have the same bytes.
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds

@@ -51,6 +51,23 @@ NOT_EMBEDDED = {
     "test_a_request_is_retried_with_rotated_certificate_files_after_a_401": _TLS_REJECTS,
 }
 
+# The modules that take a minute or more run first: a worker that began one at the end would keep the
+# others waiting.
+LONG_MODULES = (
+    "test_kubectl_sessions",
+    "test_documents",
+    "test_generated_project",
+    "test_workload_ends",
+    "test_informers",
+    "test_sessions",
+)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    order = {name: number for number, name in enumerate(LONG_MODULES)}
+    items.sort(key=lambda item: order.get(item.path.stem, len(order)))
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "control_plane" in metafunc.fixturenames:

@@ -32,6 +32,7 @@ SAME = {
         "  Type  Age\n  ----  ---\n  Normal  5s (x2 over 9s)",
         "  Type  Age\n  ----  ---\n  Normal  1s (x2 over 2s)",
     ),
+    "days": ("RESTARTS     IP\n2 (322d ago)   a", "RESTARTS      IP\n2 (2y35d ago)   a"),
     "times": ('time: "2026-01-01T00:00:00Z"', 'time: "2026-02-03T04:05:06Z"'),
     "versions": ('resourceVersion: "7"', 'resourceVersion: "1234"'),
     "suffixes": ("pod/web-5d68578566-bcdfg created", "pod/web-5d68578566-zzzzz created"),

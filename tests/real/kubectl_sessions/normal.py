@@ -38,6 +38,8 @@ SAME_WIDTH = (
 )
 
 OTHER_WIDTH = (
+    # The time since a date in a session.
+    (re.compile(r"\b(?:\d{3,}d|\d+y(?:\d+d)?)\b"), "<days>"),
     (re.compile(r"\b10\.0\.\d+\.\d+\b"), "<address>"),
     (re.compile(r'(resourceVersion\\?"?: ?\\?"?)\d+'), r"\1<version>"),
     (re.compile(r"(Resource Version: +)\d+"), r"\1<version>"),
