@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from types import CodeType
 from typing import Final
 
@@ -66,6 +67,7 @@ class MutantSession:
         self._items: dict[str, pytest.Item] = {}
         # Whether a test passes without a mutant.
         self._passes: dict[str, bool] = {}
+        self._forking = Lock()
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
@@ -100,7 +102,10 @@ class MutantSession:
     def _in_fork(self, tests: Sequence[str], patches: Sequence[Patch]) -> Result:
         with tempfile.TemporaryDirectory() as directory:
             output = Path(directory) / "result"
-            pid = os.fork()
+            # Another thread in `os.fork` may hold the lock of Python's warnings, which a child would
+            # never get.
+            with self._forking:
+                pid = os.fork()
             if pid == 0:
                 try:
                     self._run_child(tests, patches, output)
