@@ -51,7 +51,7 @@ NOT_EMBEDDED = {
     "test_a_request_is_retried_with_rotated_certificate_files_after_a_401": _TLS_REJECTS,
 }
 
-# The modules that take a minute or more run first: a worker that began one at the end would keep the
+# Modules that take a minute or more run first: a worker that began one at the end would keep the
 # others waiting.
 LONG_MODULES = (
     "test_kubectl_sessions",

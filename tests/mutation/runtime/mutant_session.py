@@ -102,8 +102,8 @@ class MutantSession:
     def _in_fork(self, tests: Sequence[str], patches: Sequence[Patch]) -> Result:
         with tempfile.TemporaryDirectory() as directory:
             output = Path(directory) / "result"
-            # Another thread in `os.fork` may hold the lock of Python's warnings, which a child would
-            # never get.
+            # A thread in `os.fork` may hold the lock of Python's warnings, for which a child of
+            # another thread would wait for ever.
             with self._forking:
                 pid = os.fork()
             if pid == 0:
