@@ -4,20 +4,23 @@ import gc
 import os
 import resource
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import pytest
 
+from tests.cpu_limits import used_seconds
 from tests.mutation import switches
 
 # Of CPU time; the tests that reach one mutant take less than half of it.
 _SECONDS: Final = 60
 # The exit statuses of a process; a signal ends one that takes too long.
-_PASSED, _FAILED = 0, 1
+_PASSED, _FAILED, _BROKEN = 0, 1, 2
 # The packages whose caches may contain results of rules.
 _CACHING: Final = (
     "steersman_cluster.apiserver.builtin",
@@ -57,12 +60,17 @@ class MutantRunner:
         self._numbers = numbers
         self._report = report
         self._workers = workers
+        self._items: dict[str, pytest.Item] = {}
         self._runs: dict[pytest.Item, _Run] = {}
         self._fixtures: dict[object, _Run] = {}
         self._failures: list[str] = []
         self._clear_functions: list[Callable[[], None]] = []
+        # Each process writes the test that failed to a file of its number.
+        self._directory = Path()
         # The mutants whose processes have not ended.
         self._running: dict[int, int] = {}
+        # Tests that pass alone, without a mutant. Others would kill any mutant.
+        self._pass_alone: set[str] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -70,22 +78,24 @@ class MutantRunner:
             self.problem = f"an import already reaches {sorted(switches.reached)}"
         if session.testsfailed or self.problem:
             raise session.Interrupted(self.problem)
+        self._items = {each.nodeid: each for each in session.items}
         self._clear_functions = [*_clear_functions()]
         for item, following in _with_next(session.items):
             self._run(item, following)
         if self._failures:
-            self.problem = f"tests fail without a mutant: {', '.join(self._failures)}"
-            raise session.Interrupted(self.problem)
+            self._stop(f"tests fail without a mutant: {', '.join(self._failures)}")
         gc.collect()
         gc.freeze()  # collections in the processes would copy memory that they share
         tests = self._tests_by_mutant()
-        for number in self._numbers:
-            if number in tests:
-                self._start(number, tests[number])
-            else:
-                self._report(number, Verdict.UNREACHED)
-        while self._running:
-            self._wait()
+        with tempfile.TemporaryDirectory() as directory:
+            self._directory = Path(directory)
+            for number in self._numbers:
+                if number in tests:
+                    self._start(number, tests[number])
+                else:
+                    self._report(number, Verdict.UNREACHED)
+            while self._running:
+                self._wait()
         return True
 
     @pytest.hookimpl(wrapper=True)
@@ -95,9 +105,9 @@ class MutantRunner:
         if fixturedef.scope == "function":
             return (yield)
         # One test sets it up, and others use it, too.
-        outer, switches.reached, started = switches.reached, set(), _cpu_seconds()
+        outer, switches.reached, started = switches.reached, set(), used_seconds()
         result = yield
-        self._fixtures[fixturedef] = _Run(_cpu_seconds() - started, switches.reached)
+        self._fixtures[fixturedef] = _Run(used_seconds() - started, switches.reached)
         switches.reached = outer
         return result
 
@@ -114,9 +124,9 @@ class MutantRunner:
         for clear in self._clear_functions:
             clear()
         shared = len(self._fixtures)
-        switches.reached, started = set(), _cpu_seconds()
+        switches.reached, started = set(), used_seconds()
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-        seconds = _cpu_seconds() - started
+        seconds = used_seconds() - started
         seconds -= sum(each.seconds for each in [*self._fixtures.values()][shared:])
         self._runs[item] = _Run(seconds, switches.reached)
 
@@ -140,28 +150,50 @@ class MutantRunner:
 
     def _exit_status(self, number: int, tests: Sequence[pytest.Item]) -> int:
         """Run the tests in this process, up to the first one that fails."""
-        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
-        switches.active = number
-        for clear in self._clear_functions:
-            clear()
-        for item, following in _with_next(tests):
-            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if self._failures:
-                return _FAILED
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+            switches.active = number
+            for clear in self._clear_functions:
+                clear()
+            for item, following in _with_next(tests):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self._failures:
+                    self._failed_test(os.getpid()).write_text(item.nodeid)
+                    return _FAILED
+        except BaseException:  # noqa: BLE001 - else this process would continue as pytest
+            traceback.print_exc()
+            return _BROKEN
         return _PASSED
 
     def _wait(self) -> None:
         """Report the verdict of the process that ends next."""
         pid, status = os.wait()
-        code = os.waitstatus_to_exitcode(status)
+        number, code = self._running.pop(pid), os.waitstatus_to_exitcode(status)
+        if code == _BROKEN:
+            self._stop(f"the process of mutant {number} ended with the error above")
+        if code == _FAILED:
+            self._run_alone(self._failed_test(pid).read_text())
         verdict = Verdict.SURVIVES if code == _PASSED else Verdict.KILLED
-        self._report(self._running.pop(pid), Verdict.TOO_SLOW if code < 0 else verdict)
+        self._report(number, Verdict.TOO_SLOW if code < 0 else verdict)
 
+    def _failed_test(self, pid: int) -> Path:
+        return self._directory / str(pid)
 
-def _cpu_seconds() -> float:
-    """The CPU time of this process: a busy machine would change the order of the tests."""
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+    def _run_alone(self, test: str) -> None:
+        """Run a test without a mutant, unless it ran before; stop if it fails."""
+        if test in self._pass_alone:
+            return
+        pid = os.fork()
+        if pid == 0:
+            os._exit(self._exit_status(switches.NO_MUTANT, [self._items[test]]))
+        _, status = os.waitpid(pid, 0)
+        if os.waitstatus_to_exitcode(status) != _PASSED:
+            self._stop(f"{test} fails alone without a mutant")
+        self._pass_alone.add(test)
+
+    def _stop(self, problem: str) -> NoReturn:
+        self.problem = problem
+        raise pytest.Session.Interrupted(problem)
 
 
 def _clear_functions() -> Iterator[Callable[[], None]]:

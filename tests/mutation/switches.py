@@ -7,8 +7,10 @@ A part of the source is deleted while its number is ``active``. Otherwise its nu
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
-# The mutant of this process; none has this number.
-active = -1
+# No mutant has this number.
+NO_MUTANT = -1
+# The mutant of this process.
+active = NO_MUTANT
 reached: set[int] = set()
 
 

@@ -27,19 +27,20 @@ def errors(spec) -> "list[FieldError]":
 def cached_errors() -> "list[FieldError]":
     return errors({"cached": 1})
 """
-TESTS = """
+IMPORT = """
 import pytest
 from steersman_cluster.apiserver.builtin_example import cached_errors, errors
-
+"""
+TESTS = f"""{IMPORT}
 
 @pytest.fixture(scope="module")
 def shared():
-    return errors({"shared": 1})
+    return errors({{"shared": 1}})
 
 
 def test_errors(shared):
-    assert errors({"tested": 1}) == ["tested"]
-    errors({"ignored": 1})
+    assert errors({{"tested": 1}}) == ["tested"]
+    errors({{"ignored": 1}})
 
 
 def test_shared(shared):
@@ -121,3 +122,20 @@ def test_no_mutant_runs_if_an_import_reaches_a_rule(tmp_path: Path) -> None:
 
     assert status != 0
     assert verdicts == {}
+
+
+def test_a_test_that_fails_alone_without_a_mutant_kills_none(tmp_path: Path) -> None:
+    passes_once = """
+ran = []
+
+
+def test_rule():
+    errors({"tested": 1})
+    ran.append(1)
+    assert len(ran) == 1
+"""
+
+    status, verdicts = run(tmp_path, tests=f"{IMPORT}{passes_once}")
+
+    assert status != 0
+    assert "killed" not in verdicts.values()
