@@ -3,7 +3,7 @@
 The limit of a test is that of its mark ``cpu_seconds``, or that of its kind. It includes the
 set-up, but no other processes. How much CPU time a test needs hardly depends on what else the
 machine runs, so a busy machine fails no test. pytest-timeout ends a test that never ends, much
-later. ``--junit-xml`` writes the CPU time of each test as a property.
+later. ``--junit-xml`` writes the CPU time of each test that passes as a property.
 """
 
 import resource
