@@ -14,8 +14,8 @@ from tests.real.kubectl_sessions.pairs import (
     COMPARISONS,
     Comparison,
     Pair,
-    is_compared,
     running_pair,
+    runs_in,
 )
 from tests.real.kubectl_sessions.recording import SessionRecording
 from tests.recorded.module_recording import Mode
@@ -25,7 +25,7 @@ CASES = {
     f"{comparison.name} {session}": (comparison, session)
     for comparison in COMPARISONS
     for session in all_sessions()
-    if is_compared(comparison, session)
+    if runs_in(session, comparison)
 }
 
 
@@ -54,6 +54,7 @@ class Pairs:
     def stop(self) -> None:
         """Stop the running clusters."""
         self._running.close()
+        self._current = None
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from tests.real.kubectl_sessions.normal import (
 )
 from tests.real.kubectl_sessions.recording import SessionRecording
 from tests.real.kubectl_sessions.runner import Outcome
-from tests.real.kubectl_sessions.scripts import End, Run, Session, Start, Write, parsed
+from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed, session
 from tests.recorded.module_recording import Mode
 from tests.recorded.recordings import RecordingError
 
@@ -134,11 +134,12 @@ def test_an_unknown_command_is_an_error(text: str) -> None:
         parsed(text)
 
 
-SESSION = Session(name="short", steps=parsed("$ get pods"))
+SESSION = session("short", "$ apply -f - <<END\n{}\nEND\n")
+EDITED = session("short", "$ apply -f - <<END\n[]\nEND\n")
 
 
-def printed(text: str, *, line: int = 1) -> list[Outcome]:
-    return [Outcome(line=line, arguments=("get", "pods"), status=0, stdout=text, stderr="")]
+def printed(text: str) -> list[Outcome]:
+    return [Outcome(line=1, arguments=("apply", "-f", "-"), status=0, stdout=text, stderr="")]
 
 
 def recorded(path: Path, text: str) -> None:
@@ -161,17 +162,19 @@ def test_a_verification_fails_if_the_real_cluster_prints_something_else(tmp_path
     recorded(path, "no pods")
     recording = SessionRecording(path, mode=Mode.VERIFY)
 
-    assert recording.differences(SESSION, "short", printed("a pod"), printed("no pods")) != []
+    with pytest.raises(RecordingError, match="'short' is out of date, line 1: kubectl apply"):
+        recording.differences(SESSION, "short", printed("a pod"), printed("no pods"))
 
 
-def test_a_changed_session_without_a_new_recording_is_an_error(tmp_path: Path) -> None:
+def test_a_new_or_edited_session_without_a_recording_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "recording.jsonl.gz"
     recorded(path, "no pods")
     recording = SessionRecording(path, mode=Mode.REPLAY)
 
-    for case, outcomes in (("new", printed("")), ("short", printed("no pods", line=2))):
-        with pytest.raises(RecordingError, match="are not recorded; `make record`"):
-            recording.differences(SESSION, case, [], outcomes)
+    with pytest.raises(RecordingError, match="'new' is not recorded; `make record`"):
+        recording.differences(SESSION, "new", [], printed("no pods"))
+    with pytest.raises(RecordingError, match="'short' has changed since it was recorded"):
+        recording.differences(EDITED, "short", [], printed("no pods"))
 
 
 def test_a_recording_of_no_session_is_an_error(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""Sessions of kubectl, run on the real server and on the embedded one.
+"""Sessions of kubectl in an embedded cluster, and in a real one, whose output is recorded.
 
-Takes:     sessions, in the files of ``sessions/``, and two new servers
+Takes:     sessions, in the files of ``sessions/``, and two new clusters, or one and a recording
 Gives:     the steps whose stdout, stderr or exit status differ
 Promises:  - only values that differ from run to run are replaced
            - the steps after a difference are compared too
-Never:     ignores a difference, except texts of ``explain`` that only a real server has
+Never:     ignores a difference for which ``normal.py`` gives no reason
 """
 
 from tests.real.kubectl_sessions.comparison import Difference, differences

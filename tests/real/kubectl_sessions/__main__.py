@@ -15,8 +15,8 @@ from tests.real.kubectl_sessions.pairs import (
     SERVERS,
     WORKLOADS,
     Pair,
-    is_compared,
     running_pair,
+    runs_in,
 )
 from tests.real.kubectl_sessions.runner import Outcome
 from tests.real.kubectl_sessions.scripts import Session, all_sessions, commands
@@ -37,11 +37,12 @@ def main() -> None:
     wanted = [each for each in all_sessions() if not options.names or each.name in options.names]
     differing = 0
     for comparison in (SERVERS, WORKLOADS if options.workloads else CONTROLLERS, CLUSTERS):
-        sessions = [each for each in wanted if is_compared(comparison, each)]
+        sessions = [each for each in wanted if runs_in(each, comparison)]
         if not sessions:
             continue
         chosen = comparison
         if options.real_twice and comparison in (SERVERS, CONTROLLERS):
+            # A second real cluster, in place of the embedded one.
             chosen = replace(comparison, embedded=comparison.real)
         with (
             tempfile.TemporaryDirectory(prefix="steersman-sessions-") as directory,
@@ -53,14 +54,14 @@ def main() -> None:
 
 def _compare(session: Session, pair: Pair, transcripts: Path | None) -> int:
     started_at = monotonic()
-    first, second = pair.run(session)
+    outcomes = dict(zip(("real", "embedded"), pair.run(session), strict=True))
     if transcripts is not None:
         transcripts.mkdir(parents=True, exist_ok=True)
-        for side, outcomes in (("first", first), ("second", second)):
-            (transcripts / f"{session.name}.{side}").write_text(_transcript(outcomes))
-    found = differences(session, first, second)
-    for each in found:
-        sys.stdout.write(f"{each}\n\n")
+        for side, each in outcomes.items():
+            (transcripts / f"{session.name}.{side}").write_text(_transcript(each))
+    found = differences(session, outcomes["real"], outcomes["embedded"])
+    for difference in found:
+        sys.stdout.write(f"{difference}\n\n")
     took = monotonic() - started_at
     steps = commands(session)
     sys.stdout.write(f"{session.name}: {steps} steps, {len(found)} differ, {took:.1f} s\n")

@@ -19,19 +19,19 @@ class Difference:
     """A step whose output differs between the servers."""
 
     session: str
-    first: Outcome
-    second: Outcome
+    real: Outcome
+    embedded: Outcome
 
     def __str__(self) -> str:
-        command = shlex.join(("kubectl", *self.first.arguments))
-        lines = [f"{self.session}:{self.first.line}: $ {command}"]
+        command = shlex.join(("kubectl", *self.real.arguments))
+        lines = [f"{self.session}:{self.real.line}: $ {command}"]
         for name in ("status", "stdout", "stderr"):
-            left, right = (str(getattr(each, name)) for each in (self.first, self.second))
+            left, right = (str(getattr(each, name)) for each in (self.real, self.embedded))
             lines += difflib.unified_diff(
                 left.splitlines(),
                 right.splitlines(),
-                f"{name} of the first",
-                f"{name} of the second",
+                f"{name} of the real cluster",
+                f"{name} of the embedded cluster",
                 lineterm="",
                 n=1,
             )
@@ -62,11 +62,11 @@ def comparable(outcome: Outcome, place: Place, *, hashes: bool = False) -> Outco
 
 
 def differences(
-    session: Session, first: Sequence[Outcome], second: Sequence[Outcome]
+    session: Session, real: Sequence[Outcome], embedded: Sequence[Outcome]
 ) -> list[Difference]:
     """The steps whose comparable outcomes differ."""
     return [
-        Difference(session=session.name, first=left, second=right)
-        for left, right in zip(first, second, strict=True)
+        Difference(session=session.name, real=left, embedded=right)
+        for left, right in zip(real, embedded, strict=True)
         if left != right
     ]

@@ -1,4 +1,4 @@
-"""Two servers, and sessions that run on both at the same time."""
+"""A real and an embedded cluster, and sessions that run in both at the same time."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -129,7 +129,7 @@ CLUSTERS = Comparison(
 COMPARISONS = (SERVERS, CONTROLLERS, WORKLOADS, CLUSTERS)
 
 
-def is_compared(comparison: Comparison, session: Session) -> bool:
+def runs_in(session: Session, comparison: Comparison) -> bool:
     """Whether the session runs in the clusters of the comparison."""
     if session.needs_nodes:
         return comparison is CLUSTERS
@@ -138,7 +138,7 @@ def is_compared(comparison: Comparison, session: Session) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two clusters that have received the same requests; of a recording only the embedded one."""
+    """Two clusters in which the same sessions run; ``real`` is None if its output is recorded."""
 
     comparison: Comparison
     real: ControlPlane | None

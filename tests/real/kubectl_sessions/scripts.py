@@ -12,10 +12,11 @@ start pods: get pods --watch         continue once its watch has begun
 end pods 3                           terminate it after three lines
 end pods                             wait until it exits
 kubelet on                           Pods run from now on; off: they no longer change
-second                               continue in the next second
+next-second                          continue in the next second
 nodes                                run in a cluster with two nodes, node-1 and node-2
 """
 
+import hashlib
 import operator
 import shlex
 from collections.abc import Callable, Iterator
@@ -96,6 +97,8 @@ class Session:
 
     name: str
     steps: tuple[Step, ...]
+    # Of its text: a recording is that of this text.
+    digest: str = ""
 
     def __str__(self) -> str:
         return self.name
@@ -114,9 +117,15 @@ class Session:
 def all_sessions() -> tuple[Session, ...]:
     """All sessions, sorted by name."""
     return tuple(
-        Session(name=path.stem, steps=parsed(path.read_text(encoding="utf-8")))
+        session(path.stem, path.read_text(encoding="utf-8"))
         for path in sorted(HERE.glob(f"*{SUFFIX}"))
     )
+
+
+def session(name: str, text: str) -> Session:
+    """The session with this text."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Session(name=name, steps=parsed(text), digest=digest)
 
 
 def commands(session: Session) -> int:
@@ -160,7 +169,7 @@ def _step(number: int, line: str, lines: Iterator[tuple[int, str]]) -> Step:
             return End(line=number, name=name, lines=int(count) if count else None)
         case "kubelet":
             return Kubelet(line=number, on={"on": True, "off": False}[rest])
-        case "second":
+        case "next-second":
             return NextSecond(line=number)
         case "nodes":
             return Nodes(line=number)
