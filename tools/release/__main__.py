@@ -1,10 +1,12 @@
 """``python -m tools.release``: build a release in ``dist/`` and check it.
 
 ``--python`` names a Python on which the wheels are tried, and can be repeated; the default is each
-supported one on this machine. ``--previous`` names the commit from which a project is upgraded.
+supported one, and a missing one is an error. ``--previous`` names the commit from which a project
+is upgraded.
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -26,7 +28,7 @@ from tools.release.artifacts import (
     verify_source_distributions,
 )
 from tools.release.failure import ReleaseFailure
-from tools.release.interpreters import interpreters
+from tools.release.interpreters import interpreters, refuse_missing
 from tools.release.notes import release_notes
 from tools.release.sbom import metadata_of, sbom, sbom_name
 
@@ -37,6 +39,8 @@ TRIAL = Path(__file__).with_name("trial.py")
 def make_release(out: Path, *, pythons: Sequence[str], previous: str | None) -> None:
     """Build the release of the current commit in ``out``, and check it."""
     refuse_uncommitted(ROOT)
+    if not pythons:
+        refuse_missing(os.environ)
     epoch = commit_time(ROOT, "HEAD")
     rmtree(out, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="steersman-release-") as scratch:

@@ -19,7 +19,7 @@ from tools.release.artifacts import (
     verify_source_distributions,
 )
 from tools.release.failure import ReleaseFailure
-from tools.release.interpreters import interpreters
+from tools.release.interpreters import interpreters, refuse_missing
 from tools.release.notes import release_notes
 
 EPOCH = 1_700_000_000
@@ -190,6 +190,13 @@ def test_a_python_on_the_path_is_found_once(
     assert found.minor == f"3.{minor}"
     with pytest.raises(ReleaseFailure, match="no Python <3 was found"):
         interpreters([], supported="<3")
+
+
+def test_a_supported_python_that_is_not_on_the_machine_is_an_error(tmp_path: Path) -> None:
+    environ = dict.fromkeys(("PATH", "PYENV_ROOT", "XDG_CACHE_HOME"), str(tmp_path))
+
+    with pytest.raises(ReleaseFailure, match=r"no Python 3\.11, .* was found"):
+        refuse_missing(environ)
 
 
 def test_the_notes_of_a_version_are_its_fragments_or_its_section(tmp_path: Path) -> None:
