@@ -145,7 +145,7 @@ test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver,
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
 	$(PYTEST) -n 2 --dist loadfile --real-answers record $(RECORDED)
 
-test-deep: $(CHECK) fuzz control-plane test-kubernetes $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, steps of controllers, other projects, versions, mutants
+test-deep: $(CHECK) fuzz control-plane test-pythons test-kubernetes $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, steps of controllers, other projects, versions, mutants
 	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
 	$(PYTEST) -n 3 --dist loadfile --real-answers verify $(RECORDED)

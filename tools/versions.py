@@ -7,8 +7,7 @@ Both map each minor version to the last run on it:
               "skipped": {"the reason": 12}}}
 
 ``committed`` is the date of the tested commit. ``flaky``, if any, has the names of tests that
-passed when they ran again, alone; they are counted as passed. A version that is supported, and of
-which no run is recorded, has ``null``.
+passed when they ran again, alone; they are counted as passed.
 """
 
 import json
@@ -26,9 +25,9 @@ NO_RUN = "no recorded run"
 TITLES = {"pythons": "Python", "kubernetes": "Kubernetes"}
 
 
-def supported_pythons() -> list[str]:
-    """The minor versions in the classifiers of the distribution."""
-    text = (ROOT / "packages/steersman/pyproject.toml").read_text(encoding="utf-8")
+def supported_pythons(distribution: str = "steersman") -> list[str]:
+    """The minor versions in the classifiers of a distribution."""
+    text = (ROOT / "packages" / distribution / "pyproject.toml").read_text(encoding="utf-8")
     classifiers: list[str] = tomllib.loads(text)["project"]["classifiers"]
     found = (
         re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", each) for each in classifiers

@@ -35,6 +35,12 @@ def test_every_supported_python_has_a_row_even_without_a_recorded_run(tmp_path: 
     assert rows == [f"| {minor} | {NO_RUN} | | | | |" for minor in supported_pythons()]
 
 
+def test_every_supported_python_has_a_recorded_run_and_no_other_has_one() -> None:
+    recorded = json.loads((RECORDS / "pythons.json").read_text(encoding="utf-8"))
+
+    assert [*recorded] == supported_pythons()
+
+
 def test_the_oldest_supported_python_is_that_of_the_package() -> None:
     text = (ROOT / "packages/steersman/pyproject.toml").read_text(encoding="utf-8")
 

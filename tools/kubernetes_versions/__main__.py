@@ -20,9 +20,7 @@ from tools.results import ROOT, Run, run_pytest, table, write_record
 RECORD = ROOT / "docs" / "versions" / "kubernetes.json"
 
 # The modules of tests/real that test steersman's client, informers, controllers and manager, which
-# an operator uses in clusters of any version. Not the modules that compare the embedded server or
-# steersman's workload controllers with Kubernetes, because these behave like one version; and not
-# those that need kube-controller-manager.
+# an operator uses in clusters of any version.
 CLIENT = (
     "applying",
     "authentication",
@@ -59,6 +57,43 @@ CONTROLLERS = (
     "preflight",
     "recipes",
     "two_controllers",
+)
+# These compare the embedded server, steersman's workload controllers or kubectl with one version of
+# Kubernetes, need kube-controller-manager, or test the command line and what it generates.
+ONE_VERSION = (
+    "answer_headers",
+    "cluster_fixture",
+    "control_plane",
+    "controller_manager",
+    "conversion_webhooks",
+    "daemon_steps",
+    "deployment_steps",
+    "dropped_applies",
+    "escalation",
+    "evictions",
+    "explain",
+    "failover",
+    "failover_external_writes",
+    "generated_definitions",
+    "generated_project",
+    "job_steps",
+    "kubectl_sessions",
+    "launchers",
+    "manifests",
+    "nodes",
+    "openapi",
+    "owners",
+    "propagation",
+    "protobuf",
+    "replication_steps",
+    "rights",
+    "run_command",
+    "stateful_steps",
+    "tokens",
+    "volume_steps",
+    "words",
+    "workload_ends",
+    "workloads",
 )
 TESTS = tuple(f"tests/real/test_{name}.py" for name in (*CLIENT, *INFORMERS, *CONTROLLERS))
 

@@ -7,7 +7,6 @@ exit status is 0 if all tests passed on each Python that was found, and at least
 import argparse
 import os
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
@@ -15,22 +14,11 @@ from shutil import rmtree
 from tools.pythons import debian
 from tools.pythons.interpreters import Interpreter, NotPython, about, find
 from tools.results import ROOT, Run, run_command, run_pytest, table, write_record
+from tools.versions import supported_pythons
 
 RECORD = ROOT / "docs" / "versions" / "pythons.json"
 ENVIRONMENTS = Path(".venv-pythons")
 TESTS = ("tests/unit", "tests/cluster", "examples/appservice")
-
-_CLASSIFIER = "Programming Language :: Python :: "
-
-
-def supported(pyproject: Path) -> list[str]:
-    """The minor versions in the classifiers of a project."""
-    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
-    return [
-        each.removeprefix(_CLASSIFIER)
-        for each in project["classifiers"]
-        if each.startswith(_CLASSIFIER)
-    ]
 
 
 def find_or_provide(minors: Sequence[str]) -> tuple[list[Interpreter], dict[str, str]]:
@@ -82,7 +70,7 @@ def _is_of(python: Path, interpreter: Interpreter) -> bool:
 
 def main() -> int:
     """Run ``python -m tools.pythons``; returns its exit status."""
-    minors = supported(ROOT / "packages" / "steersman" / "pyproject.toml")
+    minors = supported_pythons()
     parser = argparse.ArgumentParser(prog="python -m tools.pythons")
     parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"of {', '.join(minors)}")
     parser.add_argument("--workers", type=int, default=2, help="processes that run tests")
@@ -95,7 +83,8 @@ def main() -> int:
     for interpreter in found:
         sys.stderr.write(f"\nPython {interpreter.version}: {interpreter.program}\n")
         runs.append(run_tests(interpreter, workers=arguments.workers))
-    write_record(RECORD, runs)
+        # Now, so that an interrupted command keeps the finished runs.
+        write_record(RECORD, runs[-1:])
     sys.stdout.write(f"\n{table('Python', runs, missing)}")
     return 0 if runs and all(run.status == 0 for run in runs) else 1
 

@@ -10,7 +10,7 @@ import pytest
 from steersman.clock import SystemClock
 from steersman_cluster.testing import Program
 from steersman_cluster.testing.control_plane.builder import KUBERNETES, KubernetesModule
-from tools.kubernetes_versions.__main__ import RECORD, TESTS
+from tools.kubernetes_versions.__main__ import ONE_VERSION, RECORD, TESTS
 from tools.kubernetes_versions.versions import provide, supported
 from tools.results import ROOT
 
@@ -52,6 +52,13 @@ def provided(kubernetes: KubernetesModule, directory: Path, environ: dict[str, s
 
 def test_every_supported_version_has_a_record_and_no_other_has_one() -> None:
     assert [*json.loads(RECORD.read_text(encoding="utf-8"))] == [*supported()]
+
+
+def test_each_module_runs_on_all_versions_or_is_listed_for_one() -> None:
+    for_one = [f"tests/real/test_{name}.py" for name in ONE_VERSION]
+    modules = (ROOT / "tests" / "real").glob("test_*.py")
+
+    assert sorted([*TESTS, *for_one]) == sorted(str(each.relative_to(ROOT)) for each in modules)
 
 
 def test_versions_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
@@ -114,7 +121,3 @@ def test_programs_are_built_once_for_all_runs(tmp_path: Path, environ: dict[str,
         for name in ("first", "second", "third")
     ]
     assert links[0] == links[2] != links[1]
-
-
-def test_every_selected_module_of_tests_exists() -> None:
-    assert [each for each in TESTS if not (ROOT / each).is_file()] == []

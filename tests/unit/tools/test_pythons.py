@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from tools.pythons import debian
-from tools.pythons.__main__ import supported
 from tools.pythons.debian import DebianFailure
 from tools.pythons.interpreters import Interpreter, NotPython, about, find
-from tools.results import ROOT
+from tools.versions import supported_pythons
 
 # apt-get writes a package into the cache directory of its configuration. The last argument of
 # dpkg-deb is the directory for the files in the package. The Pythons in the package make only the
@@ -216,10 +215,7 @@ def test_apt_verifies_signatures_and_works_in_one_directory(tmp_path: Path) -> N
 
 
 def test_both_distributions_support_the_same_versions() -> None:
-    base, cluster = (
-        supported(ROOT / "packages" / name / "pyproject.toml")
-        for name in ("steersman", "steersman-cluster")
-    )
+    base, cluster = map(supported_pythons, ("steersman", "steersman-cluster"))
 
     assert base == cluster
     assert set(debian.MINORS) <= set(base)
