@@ -40,7 +40,7 @@ ALLOCATED: Final = ("clusterIP", "healthCheckNodePort")
 GENERATED_CHANGES: Final[dict[str, dict[str, tuple[str, Object]]]] = read_recording(
     Path(__file__).parent / "builtin_rules" / "generated_changes.jsonl.gz"
 )
-# Changes of a status, which depend on the status before.
+# Changes whose errors depend on the status before.
 STATUS_CHANGES: Final[dict[str, dict[str, tuple[str, Object]]]] = {
     "v1 Pod running": {"a resize on a node that cannot resize": ("resize", {})},
     "batch/v1 Job indexed": {

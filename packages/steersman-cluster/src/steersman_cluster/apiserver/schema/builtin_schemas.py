@@ -139,7 +139,7 @@ class BuiltinSchemas:
                 if key in properties:
                     schema.properties[key] = as_declared(self._use(properties[key]), declaration)
             if name in MEANINGFUL_IF_EMPTY:
-                _keep_if_empty(schema, *MEANINGFUL_IF_EMPTY[name])
+                _keep_if_empty(schema, MEANINGFUL_IF_EMPTY[name])
         return self._compiled[name]
 
     def kinds_beside(self, gvk: GroupVersionKind) -> KnownKinds:
@@ -205,11 +205,13 @@ def _merged(schema: Schema, written: Mapping[str, Any]) -> Schema:
     )
 
 
-def _keep_if_empty(schema: Schema, name: str, *others: str) -> None:
+def _keep_if_empty(schema: Schema, path: Sequence[str]) -> None:
+    name, *rest = path
     field = schema.properties[name]
-    if others:
+    if rest:
         # A copy, because all fields of this type have the same properties.
-        field.properties = {each: replace(schema) for each, schema in field.properties.items()}
-        _keep_if_empty(field, *others)
+        field.properties = {each: replace(inner) for each, inner in field.properties.items()}
+        _keep_if_empty(field, rest)
     else:
+        # As of a pointer: empty is then another value than null.
         field.drops_empty, field.pointer = False, True
