@@ -60,6 +60,8 @@ LONG_MODULES = (
     "test_workload_ends",
     "test_informers",
     "test_sessions",
+    "test_workloads",
+    "test_hostile_servers",
 )
 
 
