@@ -136,19 +136,19 @@ control-plane: $(PACKAGE) ## find or build etcd, kube-apiserver, kube-controller
 # order of the files.
 # `make test-real VERIFY=` verifies no recording.
 RECORDED := tests/recorded tests/real/test_kubectl_sessions.py
-VERIFY := --real-answers verify tests/recorded
+VERIFY := --real-responses verify tests/recorded
 test-real: $(DOCS) control-plane ## run the tests against a real kube-apiserver, verify the recordings
 	$(BIN)/python -m tests.real.foreign.go_programs chart bundle
 	$(PYTEST) -n 4 --dist loadfile --no-loadscope-reorder -m 'not deep' --durations 40 tests/real $(VERIFY)
 
 # Run it again: the recordings of the same server have the same bytes.
 record: $(TEST) control-plane ## renew the recordings of what a real kube-apiserver responds
-	$(PYTEST) -n 2 --dist loadfile --real-answers record $(RECORDED)
+	$(PYTEST) -n 2 --dist loadfile --real-responses record $(RECORDED)
 
 test-deep: $(CHECK) fuzz control-plane test-pythons test-kubernetes $(FOREIGN_READY) ## run the long tests: fuzzing, properties, failovers, steps of controllers, other projects, versions, mutants
 	$(BIN)/python -m tests.real.foreign.go_programs
 	$(PYTEST) -n 2 --dist loadfile -m 'deep or hypothesis' --hypothesis-profile deep $(PYTHON_ONLY_TESTS) tests/real
-	$(PYTEST) -n 3 --dist loadfile --real-answers verify $(RECORDED)
+	$(PYTEST) -n 3 --dist loadfile --real-responses verify $(RECORDED)
 	$(BIN)/python -m tests.real.failover --rounds 50
 	$(BIN)/python -m tests.mutation
 	$(BIN)/python -m tests.mutation.runtime --measure

@@ -54,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="tests/real: run the tests of the client on both servers, or on the real one only",
     )
     parser.addoption(
-        "--real-answers",
+        "--real-responses",
         choices=("replay", "verify", "record"),
         default="replay",
         help="replay, verify or record what the real server responded, and what kubectl printed",

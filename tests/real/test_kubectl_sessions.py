@@ -1,6 +1,6 @@
 """kubectl prints the same lines with the embedded server as with the real one.
 
-What it prints with the real one is recorded; ``--real-answers`` verifies or renews it.
+What it prints with the real one is recorded; ``--real-responses`` verifies or renews it.
 """
 
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ class Pairs:
 @pytest.fixture(scope="module")
 def recording(request: pytest.FixtureRequest) -> Iterator[SessionRecording]:
     path = Path(__file__).with_suffix(SUFFIX)
-    mode = Mode(request.config.getoption("--real-answers"))
+    mode = Mode(request.config.getoption("--real-responses"))
     recording = SessionRecording(path, mode=mode)
     yield recording
     recording.finish(CASES)

@@ -1,7 +1,7 @@
 """Tests that compare steersman with what the real server responded to the same requests.
 
 Takes:     test modules whose cases send requests to the real server through the fixture ``real``,
-           and ``--real-answers``: ``replay``, ``verify`` or ``record``
+           and ``--real-responses``: ``replay``, ``verify`` or ``record``
 Gives:     recordings, one file per module, next to the modules; and their cases in ``make test``
 Promises:  - a case with other requests than its recording fails
            - a case without a recording fails

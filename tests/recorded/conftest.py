@@ -1,4 +1,4 @@
-"""The real server of the cases: a recording, or with ``--real-answers`` a kube-apiserver."""
+"""The real server of the cases: a recording, or with ``--real-responses`` a kube-apiserver."""
 
 from collections.abc import Generator, Iterator
 
@@ -29,8 +29,8 @@ def pytest_runtest_makereport(
 
 @pytest.fixture(scope="session")
 def mode(request: pytest.FixtureRequest) -> Mode:
-    """The mode that ``--real-answers`` selects."""
-    return Mode(request.config.getoption("--real-answers"))
+    """The mode that ``--real-responses`` selects."""
+    return Mode(request.config.getoption("--real-responses"))
 
 
 @pytest.fixture(scope="session")

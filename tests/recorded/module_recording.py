@@ -29,7 +29,7 @@ NEW_SECOND_MICROSECONDS = 200_000
 
 
 class Mode(StrEnum):
-    """What ``--real-answers`` selects."""
+    """What ``--real-responses`` selects."""
 
     REPLAY = "replay"
     VERIFY = "verify"

@@ -16,14 +16,16 @@ from typing import Final
 import msgspec
 import pytest
 
+from tests.cpu_limits import used_seconds
 from tests.mutation.runtime.patched_functions import FunctionIndex, Patch
 
-# Few tests need a tenth of it.
-_TEST_CPU_SECONDS: Final = 20
+# Of CPU time. Few tests need a tenth of it.
+TEST_SECONDS: Final = 20.0
 # A loop without an end often also fills a list.
 _MEMORY_BYTES: Final = 6 * 2**30
-# A process that hangs needs less CPU time in this time. pytest's limit cannot end each hang.
-_HANG_SECONDS: Final = 60
+# A process that uses less than _MIN_CPU_SECONDS of CPU time in this time hangs, and pytest's limit
+# cannot end every hang.
+HANG_SECONDS: Final = 60.0
 _MIN_CPU_SECONDS: Final = 0.2
 
 
@@ -57,12 +59,16 @@ class MutantSession:
         number: int,
         workers: int,
         seconds: float,
+        test_seconds: float = TEST_SECONDS,
+        hang_seconds: float = HANG_SECONDS,
         report: Callable[[Candidate, Result], None],
     ) -> None:
         self._candidates = candidates
         self._number = number
         self._workers = workers
         self._seconds = seconds
+        self._test_seconds = test_seconds
+        self._hang_seconds = hang_seconds
         self._report = report
         self._items: dict[str, pytest.Item] = {}
         # Whether a test passes without a mutant.
@@ -112,10 +118,10 @@ class MutantSession:
                 finally:
                     os._exit(0)
             process = os.pidfd_open(pid)
-            used_seconds = 0.0
-            while not select.select([process], [], [], _HANG_SECONDS)[0]:
-                before, used_seconds = used_seconds, _cpu_seconds(pid)
-                if used_seconds - before < _MIN_CPU_SECONDS:
+            used = 0.0
+            while not select.select([process], [], [], self._hang_seconds)[0]:
+                before, used = used, _cpu_seconds(pid)
+                if used - before < _MIN_CPU_SECONDS:
                     os.kill(pid, signal.SIGKILL)
             _, status = os.waitpid(pid, 0)
             os.close(process)
@@ -144,11 +150,10 @@ class MutantSession:
                 item.config.pluginmanager.register(failures)
             following = items[number + 1] if number + 1 < len(items) else None
             # Ends the process. pytest's limit raises an error, which asyncio can catch in a loop.
-            signal.setitimer(signal.ITIMER_PROF, _TEST_CPU_SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, self._test_seconds)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             output.write_bytes(msgspec.json.encode(failures.result or Result(ran=number + 1)))
-            used_seconds = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-            if failures.result or used_seconds > self._seconds:
+            if failures.result or used_seconds() > self._seconds:
                 break
 
 

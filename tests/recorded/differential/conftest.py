@@ -19,7 +19,7 @@ _corpus = cache(corpus)
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "group" not in metafunc.fixturenames:
         return
-    mode = Mode(metafunc.config.getoption("--real-answers"))
+    mode = Mode(metafunc.config.getoption("--real-responses"))
     groups = recorded_groups()
     if mode is Mode.RECORD:
         # A new group has no file yet. The corpus takes a second, so it is not built otherwise.
@@ -41,7 +41,7 @@ def all_scenarios() -> list[Scenario]:
 
 @pytest.fixture(scope="module")
 def compare(request: pytest.FixtureRequest, mode: Mode, all_scenarios: list[Scenario]) -> Compare:
-    """Compares or records a group, as ``--real-answers`` selects."""
+    """Compares or records a group, as ``--real-responses`` selects."""
     if mode is Mode.REPLAY:
         return embedded_comparison(all_scenarios)
     groups = [

@@ -37,11 +37,15 @@ session = MutantSession(
         candidate("return number - 2", "ends"),
         candidate("return number - 3", "always_fails", "ends"),
         candidate("import os; os._exit(3)", "ends"),
+        candidate("while True: pass", "ends"),
+        candidate("import signal; signal.pause()", "ends"),
         candidate("return number - 4"),
     ],
-    number=5,
+    number=7,
     workers=2,
     seconds=60,
+    test_seconds=2,
+    hang_seconds=2,
     report=lambda each, result: print(each.name, result.how, result.ran),
 )
 options = ["-q", "-s", "-p", "no:cacheprovider", "--rootdir", test.rpartition("/")[0]]
@@ -64,10 +68,14 @@ def test_a_test_kills_a_mutant_only_if_it_passes_without_the_mutant(tmp_path: Pa
     )
 
     assert run.returncode == 0, run.stdout + run.stderr
-    assert [each for each in run.stdout.splitlines() if each.startswith(("return", "import"))] == [
+    assert [
+        each for each in run.stdout.splitlines() if each.startswith(("return", "import", "while"))
+    ] == [
         "return number - 1 fails 0",
         "return number - 2 survives 1",
         "return number - 3 survives 1",
         "import os; os._exit(3) crash 0",
+        "while True: pass timeout 0",
+        "import signal; signal.pause() timeout 0",
         "return number - 4 survives 0",
     ]
