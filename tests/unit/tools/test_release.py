@@ -193,7 +193,8 @@ def test_a_python_on_the_path_is_found_once(
 
 
 def test_a_supported_python_that_is_not_on_the_machine_is_an_error(tmp_path: Path) -> None:
-    environ = dict.fromkeys(("PATH", "PYENV_ROOT", "XDG_CACHE_HOME"), str(tmp_path))
+    empty = str(tmp_path)
+    environ = {"PATH": empty, "PYENV_ROOT": empty, "XDG_CACHE_HOME": empty}
 
     with pytest.raises(ReleaseFailure, match=r"no Python 3\.11, .* was found"):
         refuse_missing(environ)

@@ -134,9 +134,9 @@ async def test_the_deletion_of_a_job_without_a_propagation_policy_gets_a_warning
 
 def test_a_job_that_an_older_version_completed_cannot_meet_its_criteria_later() -> None:
     complete = {"type": "Complete", "status": "True"}
-    old = {**created(), "status": {"startTime": BEGUN, "completionTime": BEGUN}}
-    old["status"]["conditions"] = [complete]
-    met = {**old["status"], "conditions": [complete, {**complete, "type": "SuccessCriteriaMet"}]}
+    status: Object = {"startTime": BEGUN, "completionTime": BEGUN, "conditions": [complete]}
+    old = {**created(), "status": status}
+    met = {**status, "conditions": [complete, {**complete, "type": "SuccessCriteriaMet"}]}
 
     with pytest.raises(StatusError) as raised:
         KindHandler("batch/v1", "jobs").update(
