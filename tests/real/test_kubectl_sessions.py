@@ -17,7 +17,7 @@ from tests.real.kubectl_sessions.pairs import (
     running_pair,
     runs_in,
 )
-from tests.real.kubectl_sessions.recording import SessionRecording
+from tests.real.kubectl_sessions.session_recording import SessionRecording
 from tests.recorded.module_recording import Mode
 from tests.recorded.recordings import SUFFIX
 

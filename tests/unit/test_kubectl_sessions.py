@@ -9,9 +9,9 @@ from tests.real.kubectl_sessions.normal import (
     without_intermediate_states,
     without_unpublished_texts,
 )
-from tests.real.kubectl_sessions.recording import SessionRecording
 from tests.real.kubectl_sessions.runner import Outcome
 from tests.real.kubectl_sessions.scripts import End, Run, Start, Write, parsed, session
+from tests.real.kubectl_sessions.session_recording import SessionRecording
 from tests.recorded.module_recording import Mode
 from tests.recorded.recordings import RecordingError
 

@@ -245,7 +245,7 @@ class _Terminal:
             "KUBECONFIG": str(self._kubeconfig),
             "PATH": os.environ["PATH"],
             "TMPDIR": str(self._directory("tmp")),
-            # Garbage collection is a fifth of the CPU of a process that ends so soon.
+            # Garbage collection takes up to a quarter of the CPU of a process that ends so soon.
             "GOGC": "off",
             **more,
         }
